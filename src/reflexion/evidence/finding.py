@@ -1,0 +1,23 @@
+"""Finding: one thing that code knows to be wrong, or suspects, about a document."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found at one place of a document.
+
+    ``rule`` is a stable code; ``level`` "error" blocks acceptance, "warning" never does; ``line`` counts from 1;
+    ``message`` says what the document says and what is true; ``evidence`` is the source's own words (with their
+    line) or the document's; ``fix`` is an instruction that a writer can follow, with the real value in it.
+    """
+
+    rule: str
+    level: Level
+    line: int
+    message: str
+    evidence: str
+    fix: str

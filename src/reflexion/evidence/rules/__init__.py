@@ -1,0 +1,1 @@
+"""Rules: Claims against Facts, yielding Findings."""
