@@ -24,7 +24,7 @@ def compare_message(stated: str, raised: Raise) -> MessageVerdict:
     said = normalise(stated)
     if not raised.template:
         return _compare_text(said, normalise(raised.message))
-    return _compare_template(said, raised.message)
+    return _compare_template(said, list(raised.literals) or template_parts(raised.message))
 
 
 def best_match(stated: str, raises: Iterable[Raise]) -> tuple[MessageVerdict, Raise | None]:
@@ -73,8 +73,8 @@ def _compare_text(said: str, true: str) -> MessageVerdict:
     return "partial" if _is_piece(said, true) else "different"
 
 
-def _compare_template(said: str, template: str) -> MessageVerdict:
-    fixed = [normalise_part(part) for part in template_parts(template)]
+def _compare_template(said: str, parts: list[str]) -> MessageVerdict:
+    fixed = [normalise_part(part) for part in parts]
     if not any(part.strip(" '") for part in fixed):
         return "unknown"
     if _fills(fixed, said) or _fills(fixed, said + "."):

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from reflexion.evidence.facts import Facts
+from reflexion.evidence.facts import Facts, Parameter
 from reflexion.evidence.types import Verdict
 
 _UNREADABLE = object()
@@ -17,6 +17,7 @@ EMPTY_WORDS = {
     "true": "True", "false": "False", "new list": "[]", "a new list": "[]", "new dict": "{}", "a new dict": "{}",
     "a new empty list": "[]", "a new empty dict": "{}", "zero": "0", "one": "1",
 }  # fmt: skip
+FACTORIES = {"list": "[]", "dict": "{}", "tuple": "()", "str": "''"}
 CONSTRUCTORS: dict[str, object] = {
     "list()": [],
     "dict()": {},
@@ -55,6 +56,14 @@ def says_nothing(stated: str | None) -> bool:
 def says_required(stated: str) -> bool:
     """Whether the text says that there is no default."""
     return stated.strip().strip("`").lower() in REQUIRED
+
+
+def default_text(parameter: Parameter) -> str | None:
+    """The default as a caller meets it: what a factory makes, else the source's text."""
+    if parameter.default is None or not parameter.factory:
+        return parameter.default
+    made = re.fullmatch(r"lambda: (.*)", parameter.default, re.DOTALL)
+    return made[1] if made else FACTORIES.get(parameter.default, f"{parameter.default}()")
 
 
 def compare_values(stated: str, actual: str, constants: Mapping[str, str] | None = None) -> Verdict:

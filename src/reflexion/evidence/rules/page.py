@@ -1,0 +1,157 @@
+"""A document's claims beside its source: what each claim is about, and what is documented at all."""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from reflexion.evidence.claims import (
+    BaseClaim,
+    Claims,
+    ConstantClaim,
+    DenialClaim,
+    ParameterClaim,
+    ParameterList,
+    RaiseClaim,
+    ReturnClaim,
+    SignatureClaim,
+    SymbolClaim,
+)
+from reflexion.evidence.facts import Symbol
+from reflexion.evidence.finding import Finding, Level
+from reflexion.evidence.rules.names import Source
+from reflexion.evidence.rules.rule import Rule
+
+
+class Page:
+    """``claims`` resolved against ``source``. Nothing in it changes."""
+
+    def __init__(self, claims: Claims, source: Source) -> None:
+        self.claims = claims
+        self.source = source
+        self._subjects: dict[str, Symbol | None] = {}
+
+    def about(self, subject: str | None) -> Symbol | None:
+        """The symbol a claim's subject means, or None."""
+        if subject is None:
+            return None
+        if subject not in self._subjects:
+            self._subjects[subject] = self.source.resolve(subject)
+        return self._subjects[subject]
+
+    @cached_property
+    def documented(self) -> dict[str, int]:
+        """Qualified names of the symbols with a place of their own in the document, and that place's line."""
+        found: dict[str, int] = {}
+        for line, name, subject in self._places():
+            symbol = self.source.resolve(name, subject) if name else self.about(subject)
+            if symbol is not None:
+                found[symbol.qualname] = min(line, found.get(symbol.qualname, line))
+        return found
+
+    def _places(self) -> Iterable[tuple[int, str | None, str | None]]:
+        claims = self.claims
+        named: tuple[SymbolClaim | SignatureClaim | ConstantClaim, ...]
+        named = (*claims.symbols, *claims.signatures, *claims.constants)
+        for claim in named:
+            yield claim.line, claim.name, claim.subject
+        for attribute in claims.parameters:
+            if attribute.role == "attribute":
+                yield attribute.line, attribute.name, attribute.subject
+        told: tuple[ParameterList | ReturnClaim | RaiseClaim | DenialClaim | BaseClaim, ...]
+        told = (*claims.parameter_lists, *claims.returns, *claims.raises, *claims.denials, *claims.bases)
+        for about in told:
+            yield about.line, None, about.subject
+
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """Qualified names of symbols that some code span in prose names."""
+        resolved = (self.source.resolve(mention.name, mention.subject) for mention in self.claims.mentions)
+        return frozenset(symbol.qualname for symbol in resolved if symbol is not None)
+
+    def names_in_text(self, name: str) -> bool:
+        """Whether the document's text holds the word at all."""
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.claims.text.replace("\\_", "_")) is not None
+
+    def line_of(self, symbol: Symbol) -> int:
+        """Where the document speaks of a symbol, else of its class, else 1."""
+        owner = self.source.owner(symbol)
+        fallback = self.documented.get(owner.qualname, 1) if owner else 1
+        return self.documented.get(symbol.qualname, fallback)
+
+    @cached_property
+    def lists(self) -> dict[str, list[ParameterList]]:
+        """Parameter and attribute lists by the qualified name of their symbol."""
+        found: dict[str, list[ParameterList]] = {}
+        for entry in self.claims.parameter_lists:
+            symbol = self.about(entry.subject)
+            if symbol is not None:
+                found.setdefault(symbol.qualname, []).append(entry)
+        return found
+
+    @cached_property
+    def entries(self) -> dict[str, list[ParameterClaim]]:
+        """Parameter claims by the qualified name of their symbol."""
+        found: dict[str, list[ParameterClaim]] = {}
+        for entry in self.claims.parameters:
+            symbol = self.about(entry.subject)
+            if symbol is not None:
+                found.setdefault(symbol.qualname, []).append(entry)
+        return found
+
+    @cached_property
+    def raises(self) -> dict[str, list[RaiseClaim]]:
+        """Exception claims by the qualified name of their symbol; "" holds those about the whole module."""
+        found: dict[str, list[RaiseClaim]] = {}
+        for entry in self.claims.raises:
+            symbol = self.about(entry.subject)
+            if symbol is not None or entry.subject is None or self._is_module(entry.subject):
+                found.setdefault(symbol.qualname if symbol else "", []).append(entry)
+        return found
+
+    def _is_module(self, subject: str) -> bool:
+        return subject.rpartition(".")[2] == self.source.facts.module.rpartition(".")[2]
+
+
+def needs_page(symbol: Symbol) -> bool:
+    """Whether a document must have a place for the symbol: public, not special, no logger, no type variable."""
+    return symbol.public and not symbol.name.startswith("_") and not _is_plumbing(symbol)
+
+
+def _is_plumbing(symbol: Symbol) -> bool:
+    value = symbol.value or ""
+    return symbol.kind == "constant" and bool(
+        re.match(
+            r"(?:logging\.)?getLogger\(|(?:structlog\.)?get_logger\(|(?:\w+\.)?(?:TypeVar|ParamSpec|TypeVarTuple)\(",
+            value,
+        )
+    )
+
+
+def required_symbols(source: Source) -> list[Symbol]:
+    """What the document must have a place for, outside in; nothing inside of a symbol that needs none."""
+    found: list[Symbol] = []
+    todo = [symbol for symbol in source.facts.symbols if needs_page(symbol)]
+    while todo:
+        symbol = todo.pop(0)
+        found.append(symbol)
+        todo = [member for member in symbol.members if needs_page(member)] + todo
+    return found
+
+
+def report(rule: Rule, line: int, message: str, evidence: str, fix: str, level: Level | None = None) -> Finding:
+    """A finding of ``rule``; ``level`` where this case is less sure than the rule is."""
+    return Finding(rule.code, level or rule.level, max(1, line), message, evidence, fix)
+
+
+def spoken(names: Iterable[str]) -> str:
+    """Names as a list in prose: ``a``, ``b`` and ``c``, in code ticks."""
+    ticked = [f"`{name}`" for name in names]
+    return ticked[0] if len(ticked) == 1 else f"{', '.join(ticked[:-1])} and {ticked[-1]}" if ticked else "none"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint at the known name that is most like ``name``, or an empty text."""
+    from difflib import get_close_matches  # only needed once something is wrong
+
+    close = get_close_matches(name, list(names), n=1, cutoff=0.7)
+    return f"; perhaps `{close[0]}` is meant" if close else ""

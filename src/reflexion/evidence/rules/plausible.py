@@ -1,0 +1,86 @@
+"""Whether a function can raise an exception that none of its ``raise`` statements names."""
+
+import builtins
+import re
+
+from reflexion.evidence.facts import Symbol
+from reflexion.evidence.rules.names import Source
+
+# What must stand in a function's code for the interpreter or a called built-in to raise the type by itself.
+TRIGGERS = {
+    "ZeroDivisionError": r"[/%]|divmod|pow\(|Fraction|mean\(",
+    "KeyError": r"\[|\.pop\(|\.remove\(|format|environ",
+    "IndexError": r"\[|\.pop\(|format",
+    "LookupError": r"\[|\.pop\(|codec|encode|decode",
+    "OverflowError": r"\*\*|math\.|int\(|exp\(|timedelta|to_bytes|pow\(|float",
+    "StopIteration": r"next\(|yield",
+    "StopAsyncIteration": r"anext\(|yield",
+    "RecursionError": r"\w\(",
+    "UnicodeDecodeError": r"decode|open\(|read|str\(",
+    "UnicodeEncodeError": r"encode|write|open\(",
+    "UnicodeError": r"decode|encode|open\(|read|write",
+    "AssertionError": r"\bassert\b",
+    "ArithmeticError": r"[/%]|\*\*|Decimal",
+    "ImportError": r"import",
+    "ModuleNotFoundError": r"import",
+    "NotImplementedError": r"\w\(",
+    "RuntimeError": r"\w\(",
+    "ValueError": r"\w\(|\bin\b|=.*,|\[",
+    "NameError": r"$^",
+    "SystemExit": r"exit\(",
+    "KeyboardInterrupt": r"input\(|while|sleep",
+    "FloatingPointError": r"$^",
+    "TypeError": r".",
+    "AttributeError": r"\.",
+}
+OS_ERRORS = (
+    r"open\(|[Pp]ath|os\.|socket|read|write|connect|shutil|mkdir|unlink|stat\(|request|subprocess|send|recv|urlopen"
+)
+
+# Messages that the interpreter itself writes: a document may quote them though no ``raise`` holds them.
+_OWN_MESSAGES = re.compile(
+    r"division by zero|modulo by zero|index out of range|invalid literal for|could not convert|unpack|"
+    r"not subscriptable|object is not|unsupported operand|has no attribute|missing \d+ required|unexpected keyword|"
+    r"positional argument|"
+    r"No such file|Permission denied|codec can.t|not supported between|must be str|required positional|NoneType|"
+    r"out of range|empty (?:sequence|range|iterable)|maximum recursion|not callable|iterable argument is empty|"
+    r"Expecting value|Result too large|math domain error",
+    re.IGNORECASE,
+)
+
+
+def may_raise(source: Source, symbol: Symbol, exception: str) -> bool:
+    """Whether code of ``symbol`` could meet ``exception`` without a ``raise`` of its own for it."""
+    if symbol.raises_unknown:
+        return True
+    name = exception.rpartition(".")[2]
+    body = _body(source.segment(symbol))
+    found = getattr(builtins, name, None)
+    if isinstance(found, type) and issubclass(found, BaseException):
+        return _builtin_may_occur(name, found, body)
+    defined = source.resolve(name)
+    if defined is not None and defined.kind == "class":
+        return _calls_unknown(body)
+    # A library's exception: its name or its module must at least be imported.
+    return exception.partition(".")[0] in source.names.imported or name in source.names.others
+
+
+def is_own_message(message: str) -> bool:
+    """Whether the text looks like a message that the interpreter writes."""
+    return _OWN_MESSAGES.search(message) is not None
+
+
+def _builtin_may_occur(name: str, kind: type, body: str) -> bool:
+    trigger = TRIGGERS.get(name) or (OS_ERRORS if issubclass(kind, OSError) else r"\w\(")
+    return re.search(trigger, body) is not None
+
+
+def _calls_unknown(body: str) -> bool:
+    return re.search(r"\w\.\w+\(|\braise\s+\w+\s*$|\braise\s*$|\bawait\b", body, re.MULTILINE) is not None
+
+
+def _body(segment: str) -> str:
+    """Code without docstrings and comments, and without the ``def`` line's own parenthesis."""
+    bare = re.sub(r'(?s)""".*?"""|\'\'\'.*?\'\'\'', "", segment)
+    bare = re.sub(r"#.*", "", bare)
+    return re.sub(r"^\s*(?:async\s+)?def\s+\w+\(", "", bare, count=1)
