@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import Facts
 
 Verdict = Literal["same", "vague", "doubtful", "different"]
@@ -158,7 +159,7 @@ def read_type(text: str) -> Alternatives | None:
     cleaned = _clean(text)
     if not cleaned:
         return None
-    tree = _parse(cleaned)
+    tree = parse_expression(cleaned)
     found = _from_tree(tree) if tree is not None else None
     return found if found is not None else _from_prose(cleaned)
 
@@ -169,13 +170,6 @@ def _clean(text: str) -> str:
     if not re.search(r"\bOptional\[", bare):
         bare = _OPTIONAL_WORD.sub("", bare)
     return bare.strip(" ,;.:()") if bare.count("(") != 1 or ")" not in bare else bare.strip(" ,;.:")
-
-
-def _parse(text: str) -> ast.expr | None:
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _from_tree(tree: ast.expr, depth: int = 0) -> Alternatives | None:
@@ -279,9 +273,9 @@ def _from_piece(piece: str) -> Alternatives | None:
         sides = tuple(read_type(mapped[name]) or frozenset({ANYTHING}) for name in ("key", "value"))
         return frozenset({Kind("dict", sides)})
     if bare == piece and not _IDENTIFIER.match(bare):
-        tree = _parse(bare)
+        tree = parse_expression(bare)
         return _from_tree(tree) if tree is not None and not isinstance(tree, ast.Constant) else None
-    tree = _parse(bare) if bare else None
+    tree = parse_expression(bare) if bare else None
     return _from_tree(tree) if tree is not None else None
 
 

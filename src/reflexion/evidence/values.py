@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 
+from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import Facts, Parameter
 from reflexion.evidence.types import Verdict
 
@@ -104,7 +105,7 @@ def _other_word(said: str, value: str) -> Verdict:
 
 def _literal_for_expression(heard: object, true: str) -> Verdict:
     """A literal is stated where the source has an expression: only a container's display can be judged."""
-    tree = _parse(true)
+    tree = parse_expression(true)
     if isinstance(tree, ast.Call | ast.Attribute | ast.Name) or tree is None:
         return "doubtful" if heard is not None else "vague"
     return "different"
@@ -112,14 +113,14 @@ def _literal_for_expression(heard: object, true: str) -> Verdict:
 
 def _prose_or_different(said: str) -> Verdict:
     """A code-like text that is no literal contradicts a literal; words may describe it."""
-    tree = _parse(said)
+    tree = parse_expression(said)
     if tree is None or (isinstance(tree, ast.Name) and said.islower() and not re.search(r"[_\d]", said)):
         return "vague" if " " in said or tree is None else "doubtful"
     return "different" if isinstance(tree, ast.Name | ast.Attribute | ast.Call) else "doubtful"
 
 
 def _compare_expressions(said: str, true: str) -> Verdict:
-    first, second = _parse(said), _parse(true)
+    first, second = parse_expression(said), parse_expression(true)
     if first is None or second is None or " " in said:
         return "vague"
     last = (said.rpartition(".")[2], true.rpartition(".")[2])
@@ -140,7 +141,7 @@ def _tidy(text: str) -> str:
 def _unwrap(text: str) -> str:
     """``field(default_factory=list)`` is ``[]``; ``field(default=3)`` is ``3``."""
     match = _FACTORY.match(text)
-    tree = _parse(text) if match else None
+    tree = parse_expression(text) if match else None
     if not isinstance(tree, ast.Call):
         return text
     given = {keyword.arg: ast.unparse(keyword.value) for keyword in tree.keywords}
@@ -173,20 +174,13 @@ def _squeeze(text: str) -> str:
     return re.sub(r"\s+", "", text).replace('"', "'")
 
 
-def _parse(text: str) -> ast.expr | None:
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _read(text: str) -> object:
     """The value of a literal or of arithmetic on literals, or ``_UNREADABLE``."""
     if text in CONSTRUCTORS:
         return CONSTRUCTORS[text]
     if text in {"set()", "frozenset()"}:
         return text
-    tree = _parse(text)
+    tree = parse_expression(text)
     try:
         return _UNREADABLE if tree is None else _evaluate(tree)
     except (ValueError, TypeError, ArithmeticError, RecursionError, MemoryError):

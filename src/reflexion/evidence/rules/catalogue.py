@@ -223,6 +223,16 @@ UNKNOWN_LINK = Rule(
     "Links inside the document and relative ones pass. A link can be right, so this never blocks.",
 )
 
+SOURCE_DRIFT = Rule(
+    "D101",
+    "source-drift",
+    "warning",
+    "The source has changed since the page was written.",
+    "The comment that ends a page of `reflexion` remembers the code of every documented symbol. Reported are the "
+    "symbols whose code changed, came or went; comments, indentation and blank lines do not count. What the page now says "
+    "wrongly is reported by the other rules, as errors.",
+)
+
 FACT_RULES: tuple[Rule, ...] = (
     UNDOCUMENTED_SYMBOL,
     PHANTOM_SYMBOL,
@@ -251,4 +261,5 @@ FACT_RULES: tuple[Rule, ...] = (
     INVENTED_CHANGELOG,
     INVENTED_LICENCE,
     UNKNOWN_LINK,
+    SOURCE_DRIFT,
 )

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,9 @@ from reflexion.evidence.values import constant_values
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 QUOTE_WIDTH = 160
+
+# Where Python's own line numbers break; str.splitlines knows more places.
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         """The source's lines."""
-        return self.facts.text.splitlines()
+        return _LINE_END.split(self.facts.text)
 
     @cached_property
     def names(self) -> SourceNames:
@@ -175,7 +179,9 @@ def _source_names(text: str) -> SourceNames:
     attributes: set[str] = set()
     others: set[str] = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"#.*", "", text)))
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return SourceNames(frozenset(), frozenset(), frozenset(others))
     for node in ast.walk(tree):

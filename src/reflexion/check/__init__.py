@@ -1,0 +1,1 @@
+"""The command ``reflexion check``: documents against their sources, without any model."""

@@ -1,0 +1,164 @@
+"""Run ``reflexion check``: read pairs, verify each, report. No model, no server."""
+
+import os
+import tokenize
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from reflexion.check.formats import Located, print_findings
+from reflexion.check.marker import Drift, drift, read_marker
+from reflexion.check.pairs import PYTHON_SUFFIXES, Pair
+from reflexion.errors import InputError
+from reflexion.evidence.facts import Facts
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.page import report
+from reflexion.evidence.verify import ALL_RULES, unknown_rules, verify
+
+# Below this many pairs, starting a second process costs more than it saves.
+PAIRS_PER_PROCESS = 40
+CHUNK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """``text`` is for stdout, ``problems`` for stderr (a line each: pairs that could not be read).
+
+    ``exit_code``: 0 no error finding, 1 an error (with ``strict`` also a warning), 2 a pair could not be read.
+    """
+
+    text: str
+    exit_code: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of one pair: its findings, or the problem that kept it from being read."""
+
+    document: str
+    findings: tuple[Finding, ...] = ()
+    problem: str | None = None
+
+
+def run_check(
+    pairs: Sequence[Pair],
+    *,
+    style: str = "text",
+    strict: bool = False,
+    off: Iterable[str] = (),
+    problems: Sequence[str] = (),
+    jobs: int | None = None,
+) -> CheckResult:
+    """Check every pair and print the findings in ``style`` (text, json, sarif or github).
+
+    ``off`` holds codes or names of rules. ``problems`` are lines of documents that already failed (``find_pairs``).
+    ``jobs`` is the number of processes: by default one, and one more per forty pairs up to the number of cores.
+    Raises InputError for a rule in ``off`` that does not exist.
+    """
+    disabled = frozenset(off)
+    unknown = unknown_rules(disabled)
+    if unknown:
+        raise InputError(f"rules.off: no rule {', '.join(unknown)}; `reflexion rules` lists them")
+    checked = list(_check_all(pairs, disabled, jobs or _processes(len(pairs))))
+    located = [Located(one.document, finding) for one in checked for finding in one.findings]
+    failed = (*problems, *(one.problem for one in checked if one.problem))
+    text = print_findings(located, len(checked), failed, ALL_RULES, style)
+    return CheckResult(text, _exit_code(located, failed, strict), failed)
+
+
+def check_pair(pair: Pair, off: frozenset[str] = frozenset()) -> Checked:
+    """Check one pair; what cannot be read becomes its ``problem``."""
+    name = pair.document.as_posix()
+    try:
+        document = _read_document(pair.document)
+        source, text, facts = read_source(pair.source)
+        findings = verify(document, facts, off=off, source_text=text)
+        if facts is not None and not {catalogue.SOURCE_DRIFT.code, catalogue.SOURCE_DRIFT.name} & off:
+            findings += _drift(document, facts, source, pair)
+    except InputError as error:
+        return Checked(name, problem=str(error))
+    return Checked(name, tuple(findings))
+
+
+def read_source(path: Path) -> tuple[bytes, str, Facts | None]:
+    """A source's bytes, its text, and its facts; no facts for what is not Python.
+
+    Raises InputError for a file that cannot be read, decoded or parsed.
+    """
+    source = _read_bytes(path)
+    text = _decode_python(source, path) if path.suffix.lower() in PYTHON_SUFFIXES else _decode(source, path)
+    if path.suffix.lower() not in PYTHON_SUFFIXES:
+        return source, text, None
+    from reflexion.evidence.source import facts_of_python  # starts griffe, which text sources do not need
+
+    return source, text, facts_of_python(text, path.stem, str(path))
+
+
+def _processes(pairs: int) -> int:
+    return max(1, min(os.cpu_count() or 1, pairs // PAIRS_PER_PROCESS))
+
+
+def _check_all(pairs: Sequence[Pair], off: frozenset[str], jobs: int) -> Iterator[Checked]:
+    if jobs <= 1:
+        yield from (check_pair(pair, off) for pair in pairs)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(check_pair, pairs, [off] * len(pairs), chunksize=CHUNK)
+
+
+def _exit_code(located: Sequence[Located], problems: Sequence[str], strict: bool) -> int:
+    if problems:
+        return 2
+    blocking = [one for one in located if strict or one.finding.level == "error"]
+    return 1 if blocking else 0
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{path}: cannot be read ({reason}); check the path and its permissions") from None
+
+
+def _read_document(path: Path) -> str:
+    return _decode(_read_bytes(path), path)
+
+
+def _decode(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
+
+
+def _decode_python(data: bytes, path: Path) -> str:
+    """Decode by the source's own coding cookie or byte order mark."""
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        raise InputError(
+            f"{path}: cannot be decoded; declare its encoding in the first line or save as UTF-8"
+        ) from None
+
+
+def _drift(document: str, facts: Facts, source: bytes, pair: Pair) -> list[Finding]:
+    marker = read_marker(document)
+    found = drift(marker, facts, source) if marker else Drift()
+    if marker is None or not found:
+        return []
+    told = "; ".join(
+        f"{word}: {', '.join(names)}"
+        for word, names in (("changed", found.changed), ("added", found.added), ("removed", found.removed))
+        if names
+    )
+    message = f"{pair.source.as_posix()} has changed since this page was written: {told}"
+    names = ", ".join((*found.changed, *found.added, *found.removed))
+    fix = f"Read again what the page says of {names}, or write it anew."
+    return [report(catalogue.SOURCE_DRIFT, marker.line, message, f"recorded hash {marker.source_sha256}", fix)]

@@ -1,0 +1,113 @@
+"""Verify a document: all rules, in one call, and what follows from their findings. No model, no I/O."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from reflexion.evidence.claims import Claims
+from reflexion.evidence.document import read_claims
+from reflexion.evidence.facts import Facts
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.rules.catalogue import FACT_RULES
+from reflexion.evidence.rules.denials import check_denials
+from reflexion.evidence.rules.exceptions import check_exceptions
+from reflexion.evidence.rules.history import check_history
+from reflexion.evidence.rules.names import Source, common_parameters
+from reflexion.evidence.rules.page import Page, required_symbols
+from reflexion.evidence.rules.parameters import check_parameters
+from reflexion.evidence.rules.prose import TEXT_RULES, check_prose
+from reflexion.evidence.rules.returns import check_returns
+from reflexion.evidence.rules.rule import Rule
+from reflexion.evidence.rules.signatures import check_signatures
+from reflexion.evidence.rules.symbols import check_symbols
+
+ALL_RULES: tuple[Rule, ...] = (*FACT_RULES, *TEXT_RULES)
+
+# The gravest first: what misleads a caller into wrong code, then what is missing, then how the text looks.
+GRAVITY = (
+    "S102", "P203", "E303", "P207", "P206", "P204", "P205", "R401", "R402", "S103", "S104", "S105", "E304", "E306",
+    "E301", "P201", "S101", "H501", "H502", "H503", "H504", "H505", "T",
+)  # fmt: skip
+FACT_FAMILIES = ("S", "P", "E", "R")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeScores:
+    """Sub-scores that code gives.
+
+    ``contract``, 0 to 100, is the share of the facts that are documented and not contradicted: 100 only without any
+    error about facts. ``facts`` counts what a document of this source must tell: public symbols, their parameters,
+    and the exceptions that they raise directly or through private helpers. ``wrong`` counts errors about facts,
+    ``text`` all other errors.
+    """
+
+    contract: int
+    facts: int
+    wrong: int
+    text: int
+
+
+def verify(
+    document: str, facts: Facts | None, *, off: frozenset[str] = frozenset(), source_text: str = ""
+) -> list[Finding]:
+    """Every finding about ``document``, by line.
+
+    Without ``facts`` (a source that is not Python) only rules about text apply, and those about history and links
+    where ``source_text`` is given. ``off`` holds codes or names of rules that are switched off.
+    """
+    claims = read_claims(document)
+    found = [*check_prose(document), *_check_facts(claims, facts, source_text)]
+    disabled = {rule.code for rule in ALL_RULES if rule.code in off or rule.name in off}
+    kept = {
+        finding: None
+        for finding in found
+        if finding.rule not in disabled and not claims.is_silenced(finding.line, finding.rule)
+    }
+    return sorted(kept, key=lambda finding: (finding.line, finding.rule, finding.message))
+
+
+def _check_facts(claims: Claims, facts: Facts | None, source_text: str) -> Iterator[Finding]:
+    text = source_text or (facts.text if facts else "")
+    if text:
+        yield from check_history(claims, text)
+    if facts is None:
+        return
+    page = Page(claims, Source(facts))
+    for check in (check_symbols, check_parameters, check_signatures, check_exceptions, check_denials, check_returns):
+        yield from check(page)
+
+
+def unknown_rules(off: Iterable[str]) -> list[str]:
+    """Those of the codes or names that no rule has, for the configuration to refuse."""
+    known = {rule.code for rule in ALL_RULES} | {rule.name for rule in ALL_RULES}
+    return sorted(set(off) - known)
+
+
+def score(findings: Iterable[Finding], facts: Facts | None) -> CodeScores:
+    """Sub-scores from the findings of ``verify``; without facts the contract cannot be judged and is 0 of 0."""
+    errors = [finding for finding in findings if finding.level == "error"]
+    wrong = sum(finding.rule.startswith(FACT_FAMILIES) for finding in errors)
+    total = count_facts(facts) if facts else 0
+    right = max(0, total - wrong)
+    return CodeScores(100 * right // total if total else 0, total, wrong, len(errors) - wrong)
+
+
+def count_facts(facts: Facts) -> int:
+    """How many facts a document of this source must tell."""
+    source = Source(facts)
+    total = 0
+    for symbol in required_symbols(source):
+        parameters = [name for name in common_parameters(symbol) if not name.startswith("_")]
+        types = {one.type for one in symbol.raises if not one.through_public}
+        total += 1 + len(parameters) + len(types)
+    return total
+
+
+def worst(findings: Sequence[Finding]) -> Finding | None:
+    """The one finding to have mended first; None without errors, since warnings never ask for a round."""
+    errors = [finding for finding in findings if finding.level == "error"]
+    return min(errors, key=lambda finding: (_gravity(finding.rule), finding.line), default=None)
+
+
+def _gravity(code: str) -> int:
+    places = [place for place, known in enumerate(GRAVITY) if code.startswith(known)]
+    return places[0] if places else len(GRAVITY)
