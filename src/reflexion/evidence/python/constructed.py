@@ -1,0 +1,188 @@
+"""The message of an exception whose class stands in the file: what its ``__init__`` or ``__str__`` makes of a call."""
+
+import ast
+from collections.abc import Iterator
+
+from reflexion.evidence.python.hierarchy import ClassInfo
+from reflexion.evidence.python.messages import (
+    UNREADABLE,
+    Lookup,
+    MessageReader,
+    Texts,
+    Value,
+    hole,
+    message_of,
+    or_hole,
+)
+from reflexion.evidence.python.syntax import FunctionNode, dotted_name, is_constant
+from reflexion.evidence.python.thrown import Messages, Thrower
+from reflexion.evidence.python.units import Environment, Unit
+from reflexion.evidence.python.walk import Walker
+
+_UNKNOWN = (Value(None),)
+
+
+def constructed_messages(
+    thrower: Thrower, info: ClassInfo, call: ast.Call | None, reader: MessageReader, depth: int = 0
+) -> Messages:
+    """Return the messages of an exception of this class made by ``call`` (None: raised without a call)."""
+    maker = _method(info, "__init__")
+    teller = _method(info, "__str__")
+    if maker is None and teller is None:
+        return thrower.argument_messages(call, reader, info.qualname)
+    names: Environment = {}
+    walker = None
+    if maker is not None:
+        owner, node = maker
+        walker = _walk(thrower, owner, node, _bound(node, call, reader))
+        names = walker.end
+    if teller is not None:
+        return _told(_walk(thrower, info, teller[1], {key: names[key] for key in names if key.startswith("self.")}))
+    assert maker is not None
+    assert walker is not None
+    found = [
+        message
+        for base_call, at_call in walker.unit.base_calls
+        for message in _passed_on(thrower, info, maker[0], base_call, walker.argument_reader(at_call), depth)
+    ]
+    if not walker.unit.base_calls and call is not None and len(call.args) == 1 and not call.keywords:
+        return reader.messages(call.args[0])  # BaseException keeps the arguments when nobody else sets them
+    return tuple(dict.fromkeys(found)) or (None,)
+
+
+def _passed_on(
+    thrower: Thrower, info: ClassInfo, owner: ClassInfo, call: ast.Call, reader: MessageReader, depth: int
+) -> Messages:
+    """Return what the constructor of the next base makes of ``super().__init__(...)``."""
+    named = dotted_name(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    if named is not None:
+        call = ast.Call(func=call.func, args=call.args[1:], keywords=call.keywords)
+    following = info.mro[info.mro.index(owner) + 1 :]
+    base = thrower.classes.find(named, owner) if named else next(iter(following), None)
+    if base is None or base is owner or depth > len(info.mro):
+        return thrower.argument_messages(call, reader)
+    return constructed_messages(thrower, base, call, reader, depth + 1)
+
+
+class _ConstructorWalker(Walker):
+    """Walks a constructor whose arguments are known, so that its conditions can often be told."""
+
+    def truth(self, test: ast.expr, names: Environment) -> bool | None:
+        return _truth(test, lambda name: self.lookup(name, names))
+
+    def reader(self, names: Environment) -> MessageReader:
+        return self.argument_reader(names)
+
+    def argument_reader(self, names: Environment) -> "_ArgumentReader":
+        return _ArgumentReader(lambda name: self.lookup(name, names))
+
+
+class _ArgumentReader(MessageReader):
+    """Reads messages with the arguments of a call put in for the names of the parameters."""
+
+    def piece(self, node: ast.expr, depth: int) -> Texts:
+        plain = isinstance(node, ast.FormattedValue) and node.format_spec is None and node.conversion in (-1, ord("s"))
+        if not plain:
+            return super().piece(node, depth)
+        assert isinstance(node, ast.FormattedValue)
+        values = self.lookup(dotted_name(node.value) or "")
+        known = values[0].node if len(values) == 1 else None
+        if known is None:
+            return ((hole(node.value),),)
+        if isinstance(known, ast.Constant):
+            return ((str(known.value),),)
+        return or_hole(values[0].texts, known)
+
+    def choice(self, node: ast.IfExp | ast.BoolOp, depth: int) -> Texts:
+        if isinstance(node, ast.IfExp):
+            truth = _truth(node.test, self.lookup)
+            if truth is None:
+                return super().choice(node, depth)
+            return self.texts(node.body if truth else node.orelse, depth + 1)
+        if isinstance(node.op, ast.And):
+            return UNREADABLE
+        return self.texts(next(self._candidates(node), node.values[-1]), depth + 1)
+
+    def _candidates(self, node: ast.BoolOp) -> Iterator[ast.expr]:
+        return (value for value in node.values if _truth(value, self.lookup) is not False)
+
+
+def _truth(test: ast.expr, lookup: Lookup) -> bool | None:
+    """Return what a condition on the arguments comes to, or None where that cannot be told."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _truth(test.operand, lookup)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Compare):
+        return _is_none(test, lookup)
+    node = _known(test, lookup)
+    if isinstance(node, ast.Constant):
+        return bool(node.value)
+    return True if isinstance(node, ast.JoinedStr) else None
+
+
+def _is_none(test: ast.Compare, lookup: Lookup) -> bool | None:
+    if len(test.ops) != 1 or not is_constant(test.comparators[0], None):
+        return None
+    node = _known(test.left, lookup)
+    if not isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp):
+        return None
+    none = is_constant(node, None)
+    if isinstance(test.ops[0], ast.Is):
+        return none
+    return not none if isinstance(test.ops[0], ast.IsNot) else None
+
+
+def _known(node: ast.expr, lookup: Lookup) -> ast.expr | None:
+    if isinstance(node, ast.Constant):
+        return node
+    values = lookup(dotted_name(node) or "")
+    return values[0].node if len(values) == 1 else None
+
+
+def _walk(thrower: Thrower, owner: ClassInfo, node: FunctionNode, names: Environment) -> _ConstructorWalker:
+    unit = Unit(owner.qualname, node, owner)
+    unit.self_name = node.args.args[0].arg if node.args.args else None
+    walker = _ConstructorWalker(unit, thrower.module, thrower, names)
+    walker.run()
+    return walker
+
+
+def _told(walker: _ConstructorWalker) -> Messages:
+    returned = [value for value in walker.unit.returns if value is not None]
+    texts = [text for value in returned for text in walker.argument_reader(walker.end).texts(value)]
+    return tuple(dict.fromkeys(message_of(text) for text in texts)) or (None,)
+
+
+def _method(info: ClassInfo, name: str) -> tuple[ClassInfo, FunctionNode] | None:
+    owner = info.owner_of(name)
+    functions = owner.scope.functions(name) if owner else []
+    return (owner, functions[0]) if owner and functions else None
+
+
+def _bound(node: FunctionNode, call: ast.Call | None, reader: MessageReader) -> Environment:
+    """Return what each parameter of a constructor holds when it is called so."""
+    positional = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    names: Environment = dict.fromkeys((*positional, *(each.arg for each in node.args.kwonlyargs)), _UNKNOWN)
+    defaults = [None] * (len(positional) - len(node.args.defaults)) + list(node.args.defaults)
+    for name, default in zip(positional, defaults, strict=True):
+        if default is not None:
+            names[name] = (Value(default, reader.texts(default)),)
+    for parameter, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        if default is not None:
+            names[parameter.arg] = (Value(default, reader.texts(default)),)
+    if call is None:
+        return names
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return dict.fromkeys(names, _UNKNOWN)
+    for name, argument in zip(positional[1:], call.args, strict=False):
+        names[name] = _argument(argument, reader)
+    for keyword in call.keywords:
+        names[keyword.arg or ""] = _argument(keyword.value, reader)
+    return names
+
+
+def _argument(node: ast.expr, reader: MessageReader) -> tuple[Value, ...]:
+    known = reader.lookup(dotted_name(node) or "")
+    if len(known) == 1 and known[0].node is not None:
+        return known
+    return (Value(node, reader.texts(node)),)

@@ -1,0 +1,366 @@
+"""Walks a function's body in the order in which it runs, and notes its raises, calls, returns and messages.
+
+Names are followed from assignment to use (``msg = "..."`` and then ``raise ValueError(msg)``), branch by branch;
+what stands behind a ``return`` or ``raise`` in the same block never runs and is not looked at.
+"""
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from reflexion.evidence.python.messages import MessageReader, Value
+from reflexion.evidence.python.scopes import Scope
+from reflexion.evidence.python.syntax import FunctionNode, dotted_name, is_constant, last_name
+from reflexion.evidence.python.thrown import Thrower
+from reflexion.evidence.python.units import Catcher, Environment, Guard, Guards, SelfField, Unit, Use, parameter_names
+
+_MOST_VALUES = 8
+_UNKNOWN = (Value(None),)
+_LEAVES = (ast.Constant, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Walker:
+    """Fills one unit. ``thrower`` knows the file's classes; ``module`` its top level."""
+
+    def __init__(self, unit: Unit, module: Scope, thrower: Thrower, environment: Environment | None = None) -> None:
+        self.unit = unit
+        self.module = module
+        self.thrower = thrower
+        self.guards: Guards = ()
+        self.sure = True
+        self.handlers: list[tuple[str | None, Catcher]] = []
+        self.breaks: list[list[Environment]] = []
+        self.start: Environment = environment or {}
+        self.end: Environment = {}
+
+    def run(self) -> None:
+        """Walk the whole body."""
+        self.unit.bound.update(parameter_names(self.unit.node))
+        end = self.block(self.unit.node.body, self.start)
+        self.unit.falls_through = end is not None
+        self.end = self.start if end is None else end
+
+    def block(self, body: list[ast.stmt], names: Environment) -> Environment | None:
+        """Walk statements; return the names at their end, or None where the end is never reached."""
+        now: Environment | None = names
+        for statement in body:
+            visit = self.STATEMENTS.get(type(statement))
+            now = visit(self, statement, names) if visit else self.plain(statement, names)
+            if now is None:
+                return None
+            names = now
+        return now
+
+    # Statements that only hold expressions
+
+    def plain(self, node: ast.stmt, names: Environment) -> Environment | None:
+        for child in ast.iter_child_nodes(node):
+            self.scan(child, names)
+        return names
+
+    def assign(self, node: ast.stmt, names: Environment) -> Environment:
+        assert isinstance(node, ast.Assign | ast.AnnAssign)
+        if node.value is None:
+            return names
+        self.scan(node.value, names)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name):
+                self.unit.bound.add(target.id)
+                names[target.id] = self.values(node.value, names)
+            else:
+                self.target(target, node, names)
+        return names
+
+    def target(self, target: ast.expr, node: ast.Assign | ast.AnnAssign, names: Environment) -> None:
+        if isinstance(target, ast.Attribute) and dotted_name(target.value) == self.unit.self_name:
+            self.unit.self_fields.append(SelfField(target.attr, node, node.value))
+            names[f"self.{target.attr}"] = self.values(node.value, names) if node.value else _UNKNOWN
+            self.use(target, names, called=False)
+        elif isinstance(target, ast.Tuple | ast.List) and node.value is not None:
+            for element in target.elts:
+                if isinstance(element, ast.Attribute) and dotted_name(element.value) == self.unit.self_name:
+                    self.unit.self_fields.append(SelfField(element.attr, node, None))
+            self.forget(target, names)
+        else:
+            self.scan(target, names)
+
+    def augment(self, node: ast.stmt, names: Environment) -> Environment:
+        assert isinstance(node, ast.AugAssign)
+        self.scan(node.value, names)
+        name = dotted_name(node.target)
+        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add) and not self.breaks:
+            longer = ast.BinOp(left=ast.Name(id=node.target.id, ctx=ast.Load()), op=node.op, right=node.value)
+            names[node.target.id] = (Value(None, self.reader(names).texts(longer)),)
+        elif name:
+            names[name] = _UNKNOWN
+        return names
+
+    def leave(self, node: ast.stmt, names: Environment) -> None:
+        if isinstance(node, ast.Return):
+            self.unit.returns.append(node.value)
+            if node.value is not None:
+                self.scan(node.value, names)
+        elif isinstance(node, ast.Break) and self.breaks:
+            self.breaks[-1].append(names)
+
+    def throw(self, node: ast.stmt, names: Environment) -> None:
+        assert isinstance(node, ast.Raise)
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.scan(part, names)
+        sites = self.thrower.sites(node, self.unit, names, self.reader(names), self.handlers)
+        for site in sites:
+            site.guards = self.guards
+            site.sure = site.sure and self.sure
+        self.unit.sites.extend(sites)
+
+    def claim(self, node: ast.stmt, names: Environment) -> Environment | None:
+        assert isinstance(node, ast.Assert)
+        self.scan(node.test, names)
+        self.unit.sites.extend(self.thrower.asserted(node, self.reader(names), self.guards))
+        return None if is_constant(node.test, False) else names
+
+    def define(self, node: ast.stmt, names: Environment) -> Environment:
+        if isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, FunctionNode):
+                    self.nested(member, f"{node.name}.{member.name}", names, is_method=True)
+        elif isinstance(node, FunctionNode):
+            for default in (*node.args.defaults, *node.args.kw_defaults, *node.decorator_list):
+                if default is not None:
+                    self.scan(default, names)
+            self.nested(node, node.name, names, is_method=False)
+        return names
+
+    def nested(self, node: FunctionNode, name: str, names: Environment, *, is_method: bool) -> None:
+        own = parameter_names(node)
+        inner = Unit(f"{self.unit.name}.<locals>.{name}", node, self.unit.owner, self.unit)
+        if is_method:
+            inner.owner = None
+        elif self.unit.self_name not in own:
+            inner.self_name = self.unit.self_name
+        self.unit.nested[name] = inner
+        closure = {key: value for key, value in names.items() if key not in own}
+        Walker(inner, self.module, self.thrower, closure).run()
+
+    # Statements that branch
+
+    def branch(self, node: ast.stmt, names: Environment) -> Environment | None:
+        assert isinstance(node, ast.If)
+        ends: list[Environment | None] = []
+        while True:
+            self.scan(node.test, names)
+            truth = self.truth(node.test, names)
+            if truth is not False:
+                ends.append(self.block(node.body, dict(names)))
+            if truth is True:
+                break
+            if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+                ends.append(self.block(node.orelse, dict(names)))
+                break
+            node = node.orelse[0]
+        return merged(ends)
+
+    def truth(self, test: ast.expr, names: Environment) -> bool | None:
+        """Return what a condition always is, or None where it depends."""
+        return bool(test.value) if isinstance(test, ast.Constant) else None
+
+    def loop(self, node: ast.stmt, names: Environment) -> Environment | None:
+        assert isinstance(node, ast.For | ast.AsyncFor | ast.While)
+        self.scan(node.test if isinstance(node, ast.While) else node.iter, names)
+        inside = dict(names)
+        if not isinstance(node, ast.While):
+            self.forget(node.target, inside)
+        self.breaks.append([])
+        ends = [self.block(node.body, inside)]
+        broken = self.breaks.pop()
+        if not isinstance(node, ast.While) or self.truth(node.test, names) is not True:
+            ends.append(self.block(node.orelse, merged([names, *ends]) or dict(names)))
+            return merged([*ends, *broken])
+        return merged(broken)
+
+    def attempt(self, node: ast.stmt, names: Environment) -> Environment | None:
+        assert isinstance(node, ast.Try | ast.TryStar)
+        catchers = [Catcher(self.thrower.caught_types(handler.type, self.unit)) for handler in node.handlers]
+        outside = self.guards
+        self.guards = (*outside, Guard(catchers))
+        after = self.block(node.body, dict(names))
+        self.guards = outside
+        ends = [None if after is None else self.block(node.orelse, dict(after))]
+        before = merged([names, after]) or names
+        for handler, catcher in zip(node.handlers, catchers, strict=True):
+            self.handlers.append((handler.name, catcher))
+            known = {name: value for name, value in before.items() if name != handler.name}
+            ends.append(self.block(handler.body, known))
+            self.handlers.pop()
+        end = merged(ends)
+        if node.finalbody:
+            final = self.block(node.finalbody, dict(before if end is None else end))
+            end = None if end is None else final
+        return end
+
+    def manage(self, node: ast.stmt, names: Environment) -> Environment | None:
+        assert isinstance(node, ast.With | ast.AsyncWith)
+        outside = self.guards
+        for item in node.items:
+            self.scan(item.context_expr, names)
+            if item.optional_vars is not None:
+                self.forget(item.optional_vars, names)
+            guard = self.manager_guard(item.context_expr)
+            if guard is not None:
+                self.guards = (*self.guards, guard)
+        end = self.block(node.body, names)
+        self.guards = outside
+        return end
+
+    def manager_guard(self, manager: ast.expr) -> Guard | None:
+        if not isinstance(manager, ast.Call):
+            return None
+        if last_name(manager.func) == "suppress":
+            types = [name for each in manager.args for name in self.thrower.caught_types(each, self.unit) or ("",)]
+            return Guard([Catcher(tuple(types))])
+        guard = Guard([])
+        self.unit.managers.append((guard, manager.func))
+        return guard
+
+    def choose(self, node: ast.stmt, names: Environment) -> Environment | None:
+        assert isinstance(node, ast.Match)
+        self.scan(node.subject, names)
+        ends: list[Environment | None] = []
+        for case in node.cases:
+            inside = dict(names)
+            for part in ast.walk(case.pattern):
+                name = getattr(part, "name", None) or getattr(part, "rest", None)
+                if isinstance(name, str):
+                    inside[name] = _UNKNOWN
+            if case.guard is not None:
+                self.scan(case.guard, inside)
+            ends.append(self.block(case.body, inside))
+        last = node.cases[-1]
+        if last.guard is not None or not isinstance(last.pattern, ast.MatchAs) or last.pattern.pattern is not None:
+            ends.append(names)
+        return merged(ends)
+
+    # Expressions
+
+    def scan(self, root: ast.AST, names: Environment) -> None:
+        """Note every call and mention in an expression, without recursion."""
+        stack: list[ast.AST] = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Name):
+                self.name(node, names)
+            elif isinstance(node, ast.Call):
+                self.use(node.func, names, called=True)
+                self.base_call(node, names)
+                stack.extend(node.args)
+                stack.extend(keyword.value for keyword in node.keywords)
+                if not isinstance(node.func, ast.Name):
+                    stack.append(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
+            elif isinstance(node, ast.Attribute):
+                self.use(node, names, called=False)
+                stack.append(node.value)
+            elif isinstance(node, ast.Lambda):
+                self.later(node, names)
+            elif not isinstance(node, _LEAVES):
+                self.note_yield(node)
+                stack.extend(ast.iter_child_nodes(node))
+
+    def name(self, node: ast.Name, names: Environment) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.unit.bound.add(node.id)
+            names[node.id] = _UNKNOWN
+        elif node.id in self.module.names and node.id not in self.unit.bound:
+            self.use(node, names, called=False)
+
+    def note_yield(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            self.unit.is_generator = True
+            self.unit.yields.append(self.guards)
+
+    def later(self, node: ast.Lambda, names: Environment) -> None:
+        before, self.sure = self.sure, False
+        self.scan(node.body, names)
+        self.sure = before
+
+    def use(self, func: ast.expr, names: Environment, *, called: bool) -> None:
+        receiver = None
+        if isinstance(func, ast.Attribute):
+            receiver = func.value
+            if isinstance(receiver, ast.Name):
+                values = names.get(receiver.id, ())
+                receiver = values[0].node if len(values) == 1 else None
+            if not called and (dotted_name(func.value) or "?") != self.unit.self_name:
+                return
+        self.unit.uses.append(Use(func, self.guards, self.sure, called, receiver))
+
+    def base_call(self, node: ast.Call, names: Environment) -> None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
+            self.unit.base_calls.append((node, dict(names)))
+
+    # Names
+
+    def forget(self, target: ast.expr, names: Environment) -> None:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                self.unit.bound.add(node.id)
+                names[node.id] = _UNKNOWN
+
+    def values(self, node: ast.expr, names: Environment) -> tuple[Value, ...]:
+        texts = self.reader(names).texts(node)
+        return (Value(node, texts),)
+
+    def reader(self, names: Environment) -> MessageReader:
+        return MessageReader(lambda name: self.lookup(name, names))
+
+    def lookup(self, name: str, names: Environment) -> tuple[Value, ...]:
+        """Return the values that a dotted name can have at this place, none where it is unknown."""
+        head, _, rest = name.partition(".")
+        if rest and head == self.unit.self_name and self.unit.owner:
+            return names.get(f"self.{rest}") or self.thrower.class_values(self.unit.owner, rest)
+        if name in names:
+            return names[name]
+        if head in self.unit.bound:
+            return ()
+        return self.thrower.module_values(name, self.unit.owner)
+
+    STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[["Walker", ast.stmt, Environment], Environment | None]]] = {
+        ast.Assign: assign,
+        ast.AnnAssign: assign,
+        ast.AugAssign: augment,
+        ast.Return: leave,
+        ast.Break: leave,
+        ast.Continue: leave,
+        ast.Raise: throw,
+        ast.Assert: claim,
+        ast.FunctionDef: define,
+        ast.AsyncFunctionDef: define,
+        ast.ClassDef: define,
+        ast.If: branch,
+        ast.For: loop,
+        ast.AsyncFor: loop,
+        ast.While: loop,
+        ast.Try: attempt,
+        ast.TryStar: attempt,
+        ast.With: manage,
+        ast.AsyncWith: manage,
+        ast.Match: choose,
+    }
+
+
+def merged(ends: Iterable[Environment | None]) -> Environment | None:
+    """Return what names can hold after any of several branches; None where none of them ends."""
+    reached = [end for end in ends if end is not None]
+    if len(reached) < 2:
+        return reached[0] if reached else None
+    result: Environment = dict(reached[0])
+    for end in reached[1:]:
+        for name, values in end.items():
+            known = result.get(name)
+            if known is None:
+                result[name] = values
+            elif known != values:
+                every = tuple(dict.fromkeys((*known, *values)))
+                result[name] = every if len(every) <= _MOST_VALUES else _UNKNOWN
+    return result
