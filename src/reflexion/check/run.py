@@ -15,6 +15,7 @@ from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.page import report
+from reflexion.evidence.source import facts_of_notebook, facts_of_python
 from reflexion.evidence.verify import ALL_RULES, unknown_rules, verify
 
 # Below this many pairs, starting a second process costs more than it saves.
@@ -88,13 +89,14 @@ def read_source(path: Path) -> tuple[bytes, str, Facts | None]:
 
     Raises InputError for a file that cannot be read, decoded or parsed.
     """
-    source = _read_bytes(path)
-    text = _decode_python(source, path) if path.suffix.lower() in PYTHON_SUFFIXES else _decode(source, path)
-    if path.suffix.lower() not in PYTHON_SUFFIXES:
-        return source, text, None
-    from reflexion.evidence.source import facts_of_python  # starts griffe, which text sources do not need
-
-    return source, text, facts_of_python(text, path.stem, str(path))
+    source, suffix = _read_bytes(path), path.suffix.lower()
+    if suffix == ".ipynb":
+        text = _decode(source, path)
+        return source, text, facts_of_notebook(text, path.stem, str(path))
+    if suffix in PYTHON_SUFFIXES:
+        text = _decode_python(source, path)
+        return source, text, facts_of_python(text, path.stem, str(path))
+    return source, _decode(source, path), None
 
 
 def _processes(pairs: int) -> int:

@@ -117,11 +117,7 @@ def _members(symbol: Symbol) -> list[str]:
     if members:
         lines += ["**Members:**", "", "| Name | Value |", "| --- | --- |", *map(_value_row, members), ""]
     if fields:
-        rows = [
-            f"| `{one.name}` | {_code(one.annotation).replace('|', chr(92) + '|') if one.annotation else '-'} |"
-            for one in fields
-        ]
-        lines += ["**Attributes:**", "", "| Name | Type |", "| --- | --- |", *rows, ""]
+        lines += ["**Attributes:**", "", "| Name | Type |", "| --- | --- |", *map(_type_row, fields), ""]
     return lines
 
 

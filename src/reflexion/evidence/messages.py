@@ -10,6 +10,7 @@ MessageVerdict = Literal["same", "unknown", "partial", "different"]
 
 _OPEN_END = re.compile(r"\s*(?:\.\.\.|…)\s*")
 _STATED_GAP = re.compile(r"\{[^{}]*\}|<[^<>\s][^<>]*>|\[[^\[\]]*\]|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]|\.\.\.|…")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}|<[^<>\s][^<>]*>|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]")
 _TRAILING = ".,;:!"
 
 
@@ -77,11 +78,22 @@ def _compare_template(said: str, parts: list[str]) -> MessageVerdict:
     fixed = [normalise_part(part) for part in parts]
     if not any(part.strip(" '") for part in fixed):
         return "unknown"
+    spelled = _same_places(said, fixed)
+    if spelled is not None:
+        return "same" if spelled else "different"
     if _fills(fixed, said) or _fills(fixed, said + "."):
         return "same"
     if _fills(_STATED_GAP.split(said), _GAP_MARK.join(fixed)) and _fixed_enough(said, fixed):
         return "same"
     return "partial" if any(_is_piece(said, part.strip()) for part in fixed) else "different"
+
+
+def _same_places(said: str, fixed: list[str]) -> bool | None:
+    """Whether a quote with as many placeholders as the template has the same words between; None for other quotes."""
+    parts = _PLACEHOLDER.split(said)
+    if len(parts) != len(fixed) or len(parts) == 1:
+        return None
+    return [_bare(part).strip(" '") for part in parts] == [_bare(part).strip(" '") for part in fixed]
 
 
 _GAP_MARK = "\x00"

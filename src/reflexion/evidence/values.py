@@ -34,6 +34,7 @@ UNSAID = frozenset({"", "-", "\u2013", "\u2014", "n/a", "na", "...", "…", "opt
 REQUIRED = frozenset({"required", "no default", "mandatory", "(required)", "*required*", "none (required)"})
 
 _FACTORY = re.compile(r"^(?:\w+\.)*(?:[Ff]ield|attrib|ib|Factory|Parameter|Query|Option)\((?P<inside>.*)\)$", re.DOTALL)
+_NAME = re.compile(r"^[A-Za-z_][\w.]*$")
 _WORD = re.compile(r"^[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*$")
 _PLAIN_WORD = re.compile(r"^[\w.\-/:+%*@#, ]*$")
 
@@ -78,11 +79,24 @@ def compare_values(stated: str, actual: str, constants: Mapping[str, str] | None
         return "vague"
     if _same_text(said, actual) or _same_text(said, true):
         return "same"
+    named = _compare_names(said, true)
+    if named:
+        return named
     options = [_read(text) for text in _meanings(true, known)]
     spoken = [_read(text) for text in _meanings(_unwrap(said), known)]
     if any(_equal(a, b) for a in spoken for b in options):
         return "same"
     return _without_equality(said, true, spoken, options)
+
+
+def _compare_names(said: str, true: str) -> Verdict | None:
+    """``RED`` is ``Color.RED`` and ``Color.BLUE`` is not; None where the two are not both such names."""
+    if not _NAME.match(said) or not _NAME.match(true) or true in {"None", "True", "False"}:
+        return None
+    if said.rpartition(".")[2] == true.rpartition(".")[2]:
+        return "same"
+    owners = (said.rpartition(".")[0], true.rpartition(".")[0])
+    return "different" if owners[0] and owners[0] == owners[1] else None
 
 
 def _without_equality(said: str, true: str, spoken: list[object], options: list[object]) -> Verdict:
@@ -123,9 +137,8 @@ def _compare_expressions(said: str, true: str) -> Verdict:
     first, second = parse_expression(said), parse_expression(true)
     if first is None or second is None or " " in said:
         return "vague"
-    last = (said.rpartition(".")[2], true.rpartition(".")[2])
     if isinstance(first, ast.Name | ast.Attribute) and isinstance(second, ast.Name | ast.Attribute):
-        return "same" if last[0] == last[1] else "different"
+        return "different"
     return "vague" if type(first) is not type(second) else "doubtful"
 
 

@@ -229,8 +229,8 @@ SOURCE_DRIFT = Rule(
     "warning",
     "The source has changed since the page was written.",
     "The comment that ends a page of `reflexion` remembers the code of every documented symbol. Reported are the "
-    "symbols whose code changed, came or went; comments, indentation and blank lines do not count. What the page now says "
-    "wrongly is reported by the other rules, as errors.",
+    "symbols whose code changed, came or went; comments, indentation and blank lines do not count. What the page now "
+    "says wrongly is reported by the other rules, as errors.",
 )
 
 FACT_RULES: tuple[Rule, ...] = (

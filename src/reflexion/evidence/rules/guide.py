@@ -16,7 +16,7 @@ FAMILIES = {
 INTRODUCTION = """\
 # Rules
 
-<!-- Written from the rules' own records: `reflexion rules --format markdown`. Do not edit. -->
+<!-- Written from the rules' own records by reflexion.evidence.rules.guide; a test compares. Do not edit. -->
 
 What `reflexion` knows to be wrong in a document, by code alone. An **error** can be proved from the source: it blocks
 acceptance, and `reflexion check` ends with 1. A **warning** is worth a look and never blocks (`--strict` makes it). The
