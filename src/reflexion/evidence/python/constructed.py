@@ -162,14 +162,7 @@ def _method(info: ClassInfo, name: str) -> tuple[ClassInfo, FunctionNode] | None
 def _bound(node: FunctionNode, call: ast.Call | None, reader: MessageReader) -> Environment:
     """Return what each parameter of a constructor holds when it is called so."""
     positional = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
-    names: Environment = dict.fromkeys((*positional, *(each.arg for each in node.args.kwonlyargs)), _UNKNOWN)
-    defaults = [None] * (len(positional) - len(node.args.defaults)) + list(node.args.defaults)
-    for name, default in zip(positional, defaults, strict=True):
-        if default is not None:
-            names[name] = (Value(default, reader.texts(default)),)
-    for parameter, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-        if default is not None:
-            names[parameter.arg] = (Value(default, reader.texts(default)),)
+    names = _defaults(node, positional, reader)
     if call is None:
         return names
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
@@ -178,6 +171,16 @@ def _bound(node: FunctionNode, call: ast.Call | None, reader: MessageReader) -> 
         names[name] = _argument(argument, reader)
     for keyword in call.keywords:
         names[keyword.arg or ""] = _argument(keyword.value, reader)
+    return names
+
+
+def _defaults(node: FunctionNode, positional: list[str], reader: MessageReader) -> Environment:
+    names: Environment = dict.fromkeys((*positional, *(each.arg for each in node.args.kwonlyargs)), _UNKNOWN)
+    first = len(positional) - len(node.args.defaults)
+    pairs = [*zip(positional[first:], node.args.defaults, strict=True)]
+    keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    pairs += [(each.arg, default) for each, default in keyword_only if default is not None]
+    names.update({name: (Value(default, reader.texts(default)),) for name, default in pairs})
     return names
 
 

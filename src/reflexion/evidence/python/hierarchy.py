@@ -54,7 +54,6 @@ class ClassInfo:
     bases: list["ClassInfo"] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     mro: tuple["ClassInfo", ...] = ()
-    overriders: list["ClassInfo"] = field(default_factory=list)
 
     def owner_of(self, name: str) -> "ClassInfo | None":
         """Return the first class in the order of lookup whose body defines a name."""
@@ -141,7 +140,6 @@ class ClassIndex:
             found = self.find(name, info.outer)
             if found and found is not info:
                 info.bases.append(found)
-                found.overriders.append(info)
             elif isinstance(inner, ast.Call):
                 info.foreign.append(f"{dotted_name(inner.func) or '?'}()")
             else:

@@ -72,16 +72,14 @@ class MessageReader:
                 return ((text,),)
             case ast.JoinedStr():
                 return _joined([self.piece(value, depth) for value in node.values])
-            case ast.BinOp(op=ast.Add()):
-                return self.sum(node, depth)
-            case ast.BinOp(op=ast.Mod()):
-                return self.formatted(node.left, lambda text: _percent(text, node.right), depth)
+            case ast.BinOp():
+                return self._operation(node, depth)
             case ast.IfExp() | ast.BoolOp():
                 return self.choice(node, depth)
             case ast.Call():
-                return self.call(node, depth)
+                return self._call(node, depth)
             case ast.Name() | ast.Attribute():
-                return self.named(node)
+                return self._named(node)
         return UNREADABLE
 
     def choice(self, node: ast.IfExp | ast.BoolOp, depth: int) -> Texts:
@@ -89,18 +87,25 @@ class MessageReader:
         sides = [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.values
         return tuple(text for side in sides for text in self.texts(side, depth + 1))[:_MOST_ALTERNATIVES]
 
-    def named(self, node: ast.Name | ast.Attribute) -> Texts:
+    def _named(self, node: ast.Name | ast.Attribute) -> Texts:
         values = self.lookup(dotted_name(node) or "")
         return tuple(text for value in values for text in value.texts)[:_MOST_ALTERNATIVES] or UNREADABLE
 
-    def call(self, node: ast.Call, depth: int) -> Texts:
+    def _call(self, node: ast.Call, depth: int) -> Texts:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            return self.formatted(node.func.value, lambda text: _braces(text, node), depth)
+            return self._formatted(node.func.value, lambda text: _braces(text, node), depth)
         if last_name(node.func) in _TRANSLATORS and len(node.args) == 1:
             return self.texts(node.args[0], depth + 1)
         return UNREADABLE
 
-    def sum(self, node: ast.BinOp, depth: int) -> Texts:
+    def _operation(self, node: ast.BinOp, depth: int) -> Texts:
+        if isinstance(node.op, ast.Add):
+            return self._sum(node, depth)
+        if isinstance(node.op, ast.Mod):
+            return self._formatted(node.left, lambda text: _percent(text, node.right), depth)
+        return UNREADABLE
+
+    def _sum(self, node: ast.BinOp, depth: int) -> Texts:
         terms: list[ast.expr] = []
         left: ast.expr = node
         while isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add):
@@ -118,7 +123,7 @@ class MessageReader:
             return ((hole(node.value),),)
         return self.texts(node, depth + 1)
 
-    def formatted(self, template: ast.expr, fill: Callable[[str], Parts | None], depth: int) -> Texts:
+    def _formatted(self, template: ast.expr, fill: Callable[[str], Parts | None], depth: int) -> Texts:
         texts = (_constant(parts) for parts in self.texts(template, depth + 1))
         return tuple(None if text is None else fill(text) for text in texts)
 
@@ -165,10 +170,12 @@ def _constant(parts: Parts | None) -> str | None:
 
 
 def or_hole(texts: Texts, node: ast.expr) -> Texts:
+    """Return alternatives with the expression itself as the hole where one cannot be read."""
     return tuple((hole(node),) if parts is None else parts for parts in texts)
 
 
 def hole(node: ast.expr) -> Hole:
+    """Return the computed part that an expression makes in a message; ``str(x)`` is ``x`` there."""
     if isinstance(node, ast.Call) and last_name(node.func) in {"str", "repr"} and len(node.args) == 1:
         node = node.args[0]
     return Hole(text_of(node))
@@ -211,10 +218,9 @@ def _braces(text: str, call: ast.Call) -> Parts | None:
             parts.append(literal)
             if name is None:
                 continue
-            if not name or not name[0].isidentifier():
-                name = name or str(position)
-                position += 1
-            parts.append(_argument(call, name))
+            numbered = not name or name[0] in ".["
+            parts.append(_argument(call, f"{position}{name}" if numbered else name))
+            position += numbered
     except ValueError:
         return None
     return tuple(parts)

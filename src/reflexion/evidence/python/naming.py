@@ -4,41 +4,15 @@ import ast
 
 from reflexion.evidence.python.hierarchy import ClassIndex
 from reflexion.evidence.python.scopes import Definition, Scope
-from reflexion.evidence.python.syntax import FunctionNode, last_name
+from reflexion.evidence.python.syntax import DEFINITIONS, last_name
 
 _TYPE_MAKERS = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "TypeAliasType"})
 _LOGGER_MAKERS = frozenset({"getLogger", "get_logger", "Logger"})
 _LOGGER_NAMES = frozenset({"log", "logger"})
 _TYPE_NAMES = frozenset(
-    [
-        "Annotated",
-        "Any",
-        "AsyncIterator",
-        "Awaitable",
-        "Callable",
-        "ClassVar",
-        "Coroutine",
-        "Dict",
-        "FrozenSet",
-        "Generator",
-        "Iterable",
-        "Iterator",
-        "List",
-        "Literal",
-        "Mapping",
-        "Optional",
-        "Sequence",
-        "Set",
-        "Tuple",
-        "Type",
-        "Union",
-        "dict",
-        "frozenset",
-        "list",
-        "set",
-        "tuple",
-        "type",
-    ]
+    {"Annotated", "Any", "Callable", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator", "List", "Literal"}
+    | {"Mapping", "Optional", "Sequence", "Set", "Tuple", "Type", "Union"}
+    | {"dict", "frozenset", "list", "set", "tuple", "type"}
 )
 
 
@@ -58,7 +32,7 @@ def is_public(name: str, definitions: list[Definition], module: Scope) -> bool:
         return name in module.exports
     if name.startswith("_") or all(definition.script_only for definition in definitions):
         return False
-    if any(isinstance(definition.node, FunctionNode | ast.ClassDef) for definition in definitions):
+    if any(isinstance(definition.node, DEFINITIONS) for definition in definitions):
         return True
     return any(_is_public_constant(name, definition) for definition in definitions)
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from reflexion.evidence.facts import Raise
 from reflexion.evidence.python.hierarchy import ClassIndex, ClassInfo
 from reflexion.evidence.python.scopes import Scope
-from reflexion.evidence.python.syntax import FunctionNode, accessor_of, decorator_names, dotted_name
+from reflexion.evidence.python.syntax import (
+    DEFINITIONS,
+    FUNCTIONS,
+    FunctionNode,
+    accessor_of,
+    decorator_names,
+    dotted_name,
+)
 from reflexion.evidence.python.thrown import Thrower
 from reflexion.evidence.python.units import Guard, Guards, Site, Unit, Use
 from reflexion.evidence.python.walk import Walker
@@ -78,7 +85,7 @@ class Reach:
         return self._units[id(node)]
 
     def raises(self, definition: FunctionNode | ast.ClassDef) -> tuple[list[Raise], list[Raise], bool]:
-        """Return the certain raises of a function or constructor, the possible ones, and whether there are unknown ones."""
+        """Return a definition's certain raises, its possible ones, and whether there are any of unknown type."""
         node = self._nodes[id(definition)]
         certain: list[Raise] = []
         possible: list[Raise] = []
@@ -112,7 +119,7 @@ class Reach:
     def _walk_scope(self, scope: Scope, owner: ClassInfo | None) -> None:
         for name, definitions in scope.names.items():
             for definition in definitions:
-                if isinstance(definition.node, FunctionNode):
+                if isinstance(definition.node, FUNCTIONS):
                     self._walk(name, definition.node, owner)
 
     def _walk(self, name: str, node: FunctionNode, owner: ClassInfo | None) -> None:
@@ -160,7 +167,7 @@ class Reach:
     def _fill(self, guard: Guard, unit: Unit, func: ast.expr) -> None:
         """Let a ``with`` catch what the ``try`` around the ``yield`` of its context manager catches."""
         for target in self._targets(unit, func, None):
-            if isinstance(target, FunctionNode):
+            if isinstance(target, FUNCTIONS):
                 for guards in self._units[id(target)].yields:
                     guard.catchers += [catcher for each in guards for catcher in each.catchers]
 
@@ -233,7 +240,7 @@ class Reach:
             func = decorator.func if isinstance(decorator, ast.Call) else decorator
             outer = unit.outer or Unit("", unit.node, unit.owner)
             for target in self._targets(outer, func, None):
-                if isinstance(target, FunctionNode) and target is not unit.node:
+                if isinstance(target, FUNCTIONS) and target is not unit.node:
                     self._wrap(unit, self._units[id(target)])
 
     def _wrap(self, unit: Unit, decorator: Unit) -> None:
@@ -306,18 +313,19 @@ class Reach:
 
 def _callables(scope: Scope, name: str) -> list[FunctionNode | ast.ClassDef]:
     nodes = [definition.node for definition in scope.names.get(name, ())]
-    return [node for node in nodes if isinstance(node, FunctionNode | ast.ClassDef)]
+    return [node for node in nodes if isinstance(node, DEFINITIONS)]
 
 
 def _wrappers(decorator: Unit) -> Iterator[tuple[Unit, Guards]]:
     """Yield the functions inside a decorator that call what it decorates, and the clauses around that call."""
+    handed_in = decorator.bound - decorator.nested.keys()
     for inner in decorator.nested.values():
         yield from _wrappers(inner)
-        for use in inner.uses:
-            if use.called and isinstance(use.func, ast.Name) and use.func.id not in inner.bound:
-                if use.func.id in decorator.bound and use.func.id not in decorator.nested:
-                    yield inner, use.guards
-                    break
+        calls = (use for use in inner.uses if use.called and isinstance(use.func, ast.Name))
+        known = handed_in - inner.bound
+        found = next((use for use in calls if isinstance(use.func, ast.Name) and use.func.id in known), None)
+        if found is not None:
+            yield inner, found.guards
 
 
 def _reading_order(each: Raise) -> tuple[bool, int]:
@@ -334,7 +342,7 @@ def _callees_first(nodes: list[Node]) -> list[Node]:
             continue
         seen.add(id(root))
         while stack:
-            node, edges = stack[-1]
+            edges = stack[-1][1]
             target = next((edge.target for edge in edges if id(edge.target) not in seen), None)
             if target is None:
                 order.append(stack.pop()[0])

@@ -1,10 +1,19 @@
 """What a module's or a class's body defines, through ``if``, ``try``, ``with`` and loops, without running it."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from reflexion.evidence.python.syntax import FunctionNode, accessor_of, decorator_names, dotted_name, is_main_guard
+from reflexion.evidence.python.syntax import (
+    DEFINITIONS,
+    FUNCTIONS,
+    FunctionNode,
+    accessor_of,
+    decorator_names,
+    dotted_name,
+    is_main_guard,
+)
 
 Branch = tuple[int, ...]
 
@@ -44,13 +53,11 @@ class Scope:
     def functions(self, name: str) -> list[FunctionNode]:
         """Return the functions that a name can stand for."""
         nodes = [definition.node for definition in self.names.get(name, ())]
-        return [node for node in nodes if isinstance(node, FunctionNode)]
+        return [node for node in nodes if isinstance(node, FUNCTIONS)]
 
     def values(self, name: str) -> list[ast.expr | None]:
         """Return the values that are assigned to a name; None stands for one that cannot be read."""
-        return [
-            each.value for each in self.names.get(name, ()) if not isinstance(each.node, FunctionNode | ast.ClassDef)
-        ]
+        return [each.value for each in self.names.get(name, ()) if not isinstance(each.node, DEFINITIONS)]
 
 
 def read_scope(body: list[ast.stmt]) -> Scope:
@@ -68,7 +75,7 @@ class _ScopeReader:
 
     def block(self, body: list[ast.stmt], branch: Branch) -> None:
         for statement, following in zip_longest(body, body[1:]):
-            if isinstance(statement, FunctionNode | ast.ClassDef):
+            if isinstance(statement, DEFINITIONS):
                 self.define(Definition(statement.name, statement, branch))
             elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 self.assign(statement, branch, _docstring_below(following))
@@ -76,6 +83,18 @@ class _ScopeReader:
                 self.other(statement, branch)
 
     def other(self, statement: ast.stmt, branch: Branch) -> None:
+        match statement:
+            case ast.Import() | ast.ImportFrom():
+                self.imports(statement)
+            case ast.Expr(value=ast.Call() as call):
+                self.extend_exports(call)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    self.scope.names.pop(dotted_name(target) or "", None)
+            case _:
+                self.compound(statement, branch)
+
+    def compound(self, statement: ast.stmt, branch: Branch) -> None:
         match statement:
             case ast.If():
                 self.if_chain(statement, branch)
@@ -89,13 +108,6 @@ class _ScopeReader:
             case ast.Match(cases=cases):
                 for case in cases:
                     self.block(case.body, (*branch, self.new_block()))
-            case ast.Import() | ast.ImportFrom():
-                self.imports(statement)
-            case ast.Expr(value=ast.Call() as call):
-                self.extend_exports(call)
-            case ast.Delete(targets=targets):
-                for target in targets:
-                    self.scope.names.pop(dotted_name(target) or "", None)
 
     def if_chain(self, node: ast.If, branch: Branch) -> None:
         while True:
@@ -171,12 +183,12 @@ class _ScopeReader:
 def _replaces(new: Definition, old: Definition) -> bool:
     if new.branch != old.branch[: len(new.branch)]:
         return False
-    if not isinstance(new.node, FunctionNode) or not isinstance(old.node, FunctionNode):
+    if not isinstance(new.node, FUNCTIONS) or not isinstance(old.node, FUNCTIONS):
         return True
     return not accessor_of(new.node) and "overload" not in decorator_names(old.node)
 
 
-def _pairs(targets: list[ast.expr], value: ast.expr | None) -> list[tuple[ast.Name, ast.expr | None]]:
+def _pairs(targets: Sequence[ast.expr], value: ast.expr | None) -> list[tuple[ast.Name, ast.expr | None]]:
     """Pair every name in the targets of an assignment with its own value where that can be told."""
     pairs: list[tuple[ast.Name, ast.expr | None]] = []
     for target in targets:

@@ -16,6 +16,7 @@ from reflexion.evidence.python.parameters import (
 from reflexion.evidence.python.reach import Reach
 from reflexion.evidence.python.scopes import Definition, Scope
 from reflexion.evidence.python.syntax import (
+    FUNCTIONS,
     FunctionNode,
     accessor_of,
     annotation_text,
@@ -52,7 +53,7 @@ class SymbolBuilder:
     def _symbol(self, name: str, definitions: list[Definition], owner: ClassInfo | None, flavour: Flavour) -> Symbol:
         qualname = f"{owner.qualname}.{name}" if owner else name
         classes = [each.node for each in definitions if isinstance(each.node, ast.ClassDef)]
-        functions = [each.node for each in definitions if isinstance(each.node, FunctionNode)]
+        functions = [each.node for each in definitions if isinstance(each.node, FUNCTIONS)]
         if classes:
             return self._class(qualname, classes)
         if functions:

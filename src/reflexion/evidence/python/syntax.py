@@ -3,6 +3,8 @@
 import ast
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 _LONGEST_VALUE = 2_000  # characters; nobody quotes more of a constant, and unparsing a big table takes its time
 _LONGEST_VALUE_LINES = 60

@@ -5,19 +5,19 @@ what stands behind a ``return`` or ``raise`` in the same block never runs and is
 """
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from reflexion.evidence.python.messages import MessageReader, Value
 from reflexion.evidence.python.scopes import Scope
-from reflexion.evidence.python.syntax import FunctionNode, dotted_name, is_constant, last_name
+from reflexion.evidence.python.syntax import FUNCTIONS, FunctionNode, dotted_name, is_constant, last_name
 from reflexion.evidence.python.thrown import Thrower
 from reflexion.evidence.python.units import Catcher, Environment, Guard, Guards, SelfField, Unit, Use, parameter_names
 
 _MOST_VALUES = 8
 _UNKNOWN = (Value(None),)
 _LEAVES = (ast.Constant, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_YIELDS = (ast.Yield, ast.YieldFrom)
 
 
 class Walker:
@@ -46,7 +46,7 @@ class Walker:
         now: Environment | None = names
         for statement in body:
             visit = self.STATEMENTS.get(type(statement))
-            now = visit(self, statement, names) if visit else self.plain(statement, names)
+            now = visit(self, statement, names) if visit else self._plain(statement, names)
             if now is None:
                 return None
             names = now
@@ -54,12 +54,12 @@ class Walker:
 
     # Statements that only hold expressions
 
-    def plain(self, node: ast.stmt, names: Environment) -> Environment | None:
-        for child in ast.iter_child_nodes(node):
+    def _plain(self, node: ast.stmt, names: Environment) -> Environment | None:
+        for child in _children(node):
             self.scan(child, names)
         return names
 
-    def assign(self, node: ast.stmt, names: Environment) -> Environment:
+    def _assign(self, node: ast.stmt, names: Environment) -> Environment:
         assert isinstance(node, ast.Assign | ast.AnnAssign)
         if node.value is None:
             return names
@@ -67,25 +67,25 @@ class Walker:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Name):
                 self.unit.bound.add(target.id)
-                names[target.id] = self.values(node.value, names)
+                names[target.id] = self._values(node.value, names)
             else:
-                self.target(target, node, names)
+                self._target(target, node, names)
         return names
 
-    def target(self, target: ast.expr, node: ast.Assign | ast.AnnAssign, names: Environment) -> None:
+    def _target(self, target: ast.expr, node: ast.Assign | ast.AnnAssign, names: Environment) -> None:
         if isinstance(target, ast.Attribute) and dotted_name(target.value) == self.unit.self_name:
             self.unit.self_fields.append(SelfField(target.attr, node, node.value))
-            names[f"self.{target.attr}"] = self.values(node.value, names) if node.value else _UNKNOWN
-            self.use(target, names, called=False)
+            names[f"self.{target.attr}"] = self._values(node.value, names) if node.value else _UNKNOWN
+            self._use(target, names, called=False)
         elif isinstance(target, ast.Tuple | ast.List) and node.value is not None:
             for element in target.elts:
                 if isinstance(element, ast.Attribute) and dotted_name(element.value) == self.unit.self_name:
                     self.unit.self_fields.append(SelfField(element.attr, node, None))
-            self.forget(target, names)
+            self._forget(target, names)
         else:
             self.scan(target, names)
 
-    def augment(self, node: ast.stmt, names: Environment) -> Environment:
+    def _augment(self, node: ast.stmt, names: Environment) -> Environment:
         assert isinstance(node, ast.AugAssign)
         self.scan(node.value, names)
         name = dotted_name(node.target)
@@ -96,7 +96,7 @@ class Walker:
             names[name] = _UNKNOWN
         return names
 
-    def leave(self, node: ast.stmt, names: Environment) -> None:
+    def _leave(self, node: ast.stmt, names: Environment) -> None:
         if isinstance(node, ast.Return):
             self.unit.returns.append(node.value)
             if node.value is not None:
@@ -104,7 +104,7 @@ class Walker:
         elif isinstance(node, ast.Break) and self.breaks:
             self.breaks[-1].append(names)
 
-    def throw(self, node: ast.stmt, names: Environment) -> None:
+    def _throw(self, node: ast.stmt, names: Environment) -> None:
         assert isinstance(node, ast.Raise)
         for part in (node.exc, node.cause):
             if part is not None:
@@ -115,25 +115,25 @@ class Walker:
             site.sure = site.sure and self.sure
         self.unit.sites.extend(sites)
 
-    def claim(self, node: ast.stmt, names: Environment) -> Environment | None:
+    def _claim(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.Assert)
         self.scan(node.test, names)
         self.unit.sites.extend(self.thrower.asserted(node, self.reader(names), self.guards))
         return None if is_constant(node.test, False) else names
 
-    def define(self, node: ast.stmt, names: Environment) -> Environment:
+    def _define(self, node: ast.stmt, names: Environment) -> Environment:
         if isinstance(node, ast.ClassDef):
             for member in node.body:
-                if isinstance(member, FunctionNode):
-                    self.nested(member, f"{node.name}.{member.name}", names, is_method=True)
-        elif isinstance(node, FunctionNode):
+                if isinstance(member, FUNCTIONS):
+                    self._nested(member, f"{node.name}.{member.name}", names, is_method=True)
+        elif isinstance(node, FUNCTIONS):
             for default in (*node.args.defaults, *node.args.kw_defaults, *node.decorator_list):
                 if default is not None:
                     self.scan(default, names)
-            self.nested(node, node.name, names, is_method=False)
+            self._nested(node, node.name, names, is_method=False)
         return names
 
-    def nested(self, node: FunctionNode, name: str, names: Environment, *, is_method: bool) -> None:
+    def _nested(self, node: FunctionNode, name: str, names: Environment, *, is_method: bool) -> None:
         own = parameter_names(node)
         inner = Unit(f"{self.unit.name}.<locals>.{name}", node, self.unit.owner, self.unit)
         if is_method:
@@ -146,7 +146,7 @@ class Walker:
 
     # Statements that branch
 
-    def branch(self, node: ast.stmt, names: Environment) -> Environment | None:
+    def _branch(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.If)
         ends: list[Environment | None] = []
         while True:
@@ -166,12 +166,12 @@ class Walker:
         """Return what a condition always is, or None where it depends."""
         return bool(test.value) if isinstance(test, ast.Constant) else None
 
-    def loop(self, node: ast.stmt, names: Environment) -> Environment | None:
+    def _loop(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.For | ast.AsyncFor | ast.While)
         self.scan(node.test if isinstance(node, ast.While) else node.iter, names)
         inside = dict(names)
         if not isinstance(node, ast.While):
-            self.forget(node.target, inside)
+            self._forget(node.target, inside)
         self.breaks.append([])
         ends = [self.block(node.body, inside)]
         broken = self.breaks.pop()
@@ -180,7 +180,7 @@ class Walker:
             return merged([*ends, *broken])
         return merged(broken)
 
-    def attempt(self, node: ast.stmt, names: Environment) -> Environment | None:
+    def _attempt(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.Try | ast.TryStar)
         catchers = [Catcher(self.thrower.caught_types(handler.type, self.unit)) for handler in node.handlers]
         outside = self.guards
@@ -200,21 +200,21 @@ class Walker:
             end = None if end is None else final
         return end
 
-    def manage(self, node: ast.stmt, names: Environment) -> Environment | None:
+    def _manage(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.With | ast.AsyncWith)
         outside = self.guards
         for item in node.items:
             self.scan(item.context_expr, names)
             if item.optional_vars is not None:
-                self.forget(item.optional_vars, names)
-            guard = self.manager_guard(item.context_expr)
+                self._forget(item.optional_vars, names)
+            guard = self._manager_guard(item.context_expr)
             if guard is not None:
                 self.guards = (*self.guards, guard)
         end = self.block(node.body, names)
         self.guards = outside
         return end
 
-    def manager_guard(self, manager: ast.expr) -> Guard | None:
+    def _manager_guard(self, manager: ast.expr) -> Guard | None:
         if not isinstance(manager, ast.Call):
             return None
         if last_name(manager.func) == "suppress":
@@ -224,7 +224,7 @@ class Walker:
         self.unit.managers.append((guard, manager.func))
         return guard
 
-    def choose(self, node: ast.stmt, names: Environment) -> Environment | None:
+    def _choose(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.Match)
         self.scan(node.subject, names)
         ends: list[Environment | None] = []
@@ -250,68 +250,71 @@ class Walker:
         while stack:
             node = stack.pop()
             if isinstance(node, ast.Name):
-                self.name(node, names)
-            elif isinstance(node, ast.Call):
-                self.use(node.func, names, called=True)
-                self.base_call(node, names)
-                stack.extend(node.args)
-                stack.extend(keyword.value for keyword in node.keywords)
-                if not isinstance(node.func, ast.Name):
-                    stack.append(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
+                self._name(node, names)
             elif isinstance(node, ast.Attribute):
-                self.use(node, names, called=False)
+                if isinstance(node.value, ast.Name) and node.value.id == self.unit.self_name:
+                    self._use(node, names, called=False)
                 stack.append(node.value)
+            elif isinstance(node, ast.Call):
+                self._call(node, names, stack)
             elif isinstance(node, ast.Lambda):
-                self.later(node, names)
+                self._later(node, names)
             elif not isinstance(node, _LEAVES):
-                self.note_yield(node)
-                stack.extend(ast.iter_child_nodes(node))
+                self._note_yield(node)
+                stack.extend(_children(node))
 
-    def name(self, node: ast.Name, names: Environment) -> None:
+    def _call(self, node: ast.Call, names: Environment, stack: list[ast.AST]) -> None:
+        func = node.func
+        self._use(func, names, called=True)
+        stack.extend(node.args)
+        stack.extend([keyword.value for keyword in node.keywords])
+        if isinstance(func, ast.Attribute):
+            if func.attr == "__init__":
+                self.unit.base_calls.append((node, dict(names)))
+            stack.append(func.value)
+        elif not isinstance(func, ast.Name):
+            stack.append(func)
+
+    def _name(self, node: ast.Name, names: Environment) -> None:
         if isinstance(node.ctx, ast.Store):
             self.unit.bound.add(node.id)
             names[node.id] = _UNKNOWN
         elif node.id in self.module.names and node.id not in self.unit.bound:
-            self.use(node, names, called=False)
+            self._use(node, names, called=False)
 
-    def note_yield(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Yield | ast.YieldFrom):
+    def _note_yield(self, node: ast.AST) -> None:
+        if isinstance(node, _YIELDS):
             self.unit.is_generator = True
             self.unit.yields.append(self.guards)
 
-    def later(self, node: ast.Lambda, names: Environment) -> None:
+    def _later(self, node: ast.Lambda, names: Environment) -> None:
         before, self.sure = self.sure, False
         self.scan(node.body, names)
         self.sure = before
 
-    def use(self, func: ast.expr, names: Environment, *, called: bool) -> None:
+    def _use(self, func: ast.expr, names: Environment, *, called: bool) -> None:
         receiver = None
         if isinstance(func, ast.Attribute):
             receiver = func.value
             if isinstance(receiver, ast.Name):
                 values = names.get(receiver.id, ())
                 receiver = values[0].node if len(values) == 1 else None
-            if not called and (dotted_name(func.value) or "?") != self.unit.self_name:
-                return
         self.unit.uses.append(Use(func, self.guards, self.sure, called, receiver))
-
-    def base_call(self, node: ast.Call, names: Environment) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
-            self.unit.base_calls.append((node, dict(names)))
 
     # Names
 
-    def forget(self, target: ast.expr, names: Environment) -> None:
+    def _forget(self, target: ast.expr, names: Environment) -> None:
         for node in ast.walk(target):
             if isinstance(node, ast.Name):
                 self.unit.bound.add(node.id)
                 names[node.id] = _UNKNOWN
 
-    def values(self, node: ast.expr, names: Environment) -> tuple[Value, ...]:
+    def _values(self, node: ast.expr, names: Environment) -> tuple[Value, ...]:
         texts = self.reader(names).texts(node)
         return (Value(node, texts),)
 
     def reader(self, names: Environment) -> MessageReader:
+        """Return what reads messages with the names as they stand at this place."""
         return MessageReader(lambda name: self.lookup(name, names))
 
     def lookup(self, name: str, names: Environment) -> tuple[Value, ...]:
@@ -326,27 +329,37 @@ class Walker:
         return self.thrower.module_values(name, self.unit.owner)
 
     STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[["Walker", ast.stmt, Environment], Environment | None]]] = {
-        ast.Assign: assign,
-        ast.AnnAssign: assign,
-        ast.AugAssign: augment,
-        ast.Return: leave,
-        ast.Break: leave,
-        ast.Continue: leave,
-        ast.Raise: throw,
-        ast.Assert: claim,
-        ast.FunctionDef: define,
-        ast.AsyncFunctionDef: define,
-        ast.ClassDef: define,
-        ast.If: branch,
-        ast.For: loop,
-        ast.AsyncFor: loop,
-        ast.While: loop,
-        ast.Try: attempt,
-        ast.TryStar: attempt,
-        ast.With: manage,
-        ast.AsyncWith: manage,
-        ast.Match: choose,
+        ast.Assign: _assign,
+        ast.AnnAssign: _assign,
+        ast.AugAssign: _augment,
+        ast.Return: _leave,
+        ast.Break: _leave,
+        ast.Continue: _leave,
+        ast.Raise: _throw,
+        ast.Assert: _claim,
+        ast.FunctionDef: _define,
+        ast.AsyncFunctionDef: _define,
+        ast.ClassDef: _define,
+        ast.If: _branch,
+        ast.For: _loop,
+        ast.AsyncFor: _loop,
+        ast.While: _loop,
+        ast.Try: _attempt,
+        ast.TryStar: _attempt,
+        ast.With: _manage,
+        ast.AsyncWith: _manage,
+        ast.Match: _choose,
     }
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes directly below; ``ast.iter_child_nodes`` does so in twice the time."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
+            yield value
 
 
 def merged(ends: Iterable[Environment | None]) -> Environment | None:
