@@ -202,12 +202,12 @@ def _other_type(page: Page, symbol: Symbol, claim: RaiseClaim, real: Raise) -> F
 
 def _gaps(page: Page, account: Account) -> Iterator[Finding]:
     """Raises that no claim names, once a type."""
+    symbol = account.symbol
+    if not symbol.public or symbol.qualname not in page.documented or page.source.inherits_constructor(symbol):
+        return
     for one in _one_a_type(account.raises, account.covered):
-        if account.symbol.kind == "class" and one not in account.symbol.raises:
-            continue
-        if not account.symbol.public or account.symbol.qualname not in page.documented or _is_abstract(one):
-            continue
-        yield _gap(page, account, one)
+        if one in symbol.raises and not _is_abstract(one):
+            yield _gap(page, account, one)
 
 
 def _is_abstract(one: Raise) -> bool:

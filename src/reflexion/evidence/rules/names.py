@@ -129,6 +129,15 @@ class Source:
         """The source text of a symbol."""
         return "\n".join(self.lines[symbol.line - 1 : symbol.end_line])
 
+    def inherits_constructor(self, symbol: Symbol) -> bool:
+        """Whether a class is made by the constructor of a base in this file, whose own page tells of it."""
+        if symbol.kind != "class" or not any(self.resolve(base) for base in symbol.bases):
+            return False
+        own_fields = any(member.kind == "field" and member.name in parameters_of(symbol) for member in symbol.members)
+        return (
+            not own_fields and re.search(r"\bdef\s+(?:__init__|__new__|__post_init__)\b", self.segment(symbol)) is None
+        )
+
     def ancestors(self, name: str) -> Iterator[str]:
         """Names of the classes above ``name``: those of the module, then those of builtin exceptions."""
         todo, seen = [name.rpartition(".")[2]], set[str]()

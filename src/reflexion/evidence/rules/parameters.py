@@ -48,7 +48,7 @@ def _completeness(page: Page, symbol: Symbol) -> Iterator[Finding]:
     lists = page.lists.get(symbol.qualname, [])
     if symbol.kind != "class":
         lists = [entry for entry in lists if entry.role == "parameter"]
-    if not required:
+    if not required or (not lists and page.source.inherits_constructor(symbol)):
         return
     if not lists:
         missing = [parameter for parameter in required if not page.names_in_text(parameter.name)]
