@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from reflexion.evidence.python.hierarchy import ClassInfo
 from reflexion.evidence.python.messages import (
     UNREADABLE,
+    Hole,
     Lookup,
     MessageReader,
     Texts,
@@ -70,6 +71,10 @@ class _ConstructorWalker(Walker):
     def truth(self, test: ast.expr, names: Environment) -> bool | None:
         return _truth(test, lambda name: self.lookup(name, names))
 
+    def _values(self, node: ast.expr, names: Environment) -> tuple[Value, ...]:
+        known = self.lookup(dotted_name(node) or "", names)
+        return known if len(known) == 1 and known[0].node is not None else super()._values(node, names)
+
     def reader(self, names: Environment) -> MessageReader:
         return self.argument_reader(names)
 
@@ -85,13 +90,14 @@ class _ArgumentReader(MessageReader):
         if not plain:
             return super().piece(node, depth)
         assert isinstance(node, ast.FormattedValue)
-        values = self.lookup(dotted_name(node.value) or "")
-        known = values[0].node if len(values) == 1 else None
-        if known is None:
-            return ((hole(node.value),),)
+        known = _known(node.value, self.lookup)
         if isinstance(known, ast.Constant):
             return ((str(known.value),),)
-        return or_hole(values[0].texts, known)
+        texts = UNREADABLE if known is None else self.lookup(dotted_name(node.value) or "")[0].texts
+        return or_hole(texts, self.hole(node.value))
+
+    def hole(self, node: ast.expr) -> Hole:
+        return hole(_known(node, self.lookup) or node)
 
     def choice(self, node: ast.IfExp | ast.BoolOp, depth: int) -> Texts:
         if isinstance(node, ast.IfExp):

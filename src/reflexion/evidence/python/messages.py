@@ -115,13 +115,19 @@ class MessageReader:
         alternatives = [self.texts(term, depth + 1) for term in reversed(terms)]
         if all(texts == UNREADABLE for texts in alternatives):
             return UNREADABLE
-        return _joined([or_hole(texts, term) for texts, term in zip(alternatives, reversed(terms), strict=True)])
+        return _joined(
+            [or_hole(texts, self.hole(term)) for texts, term in zip(alternatives, reversed(terms), strict=True)]
+        )
 
     def piece(self, node: ast.expr, depth: int) -> Texts:
         """Return one part of an f-string."""
         if isinstance(node, ast.FormattedValue):
             return ((hole(node.value),),)
         return self.texts(node, depth + 1)
+
+    def hole(self, node: ast.expr) -> Hole:
+        """Return what stands for an expression that is computed."""
+        return hole(node)
 
     def _formatted(self, template: ast.expr, fill: Callable[[str], Parts | None], depth: int) -> Texts:
         texts = (_constant(parts) for parts in self.texts(template, depth + 1))
@@ -169,9 +175,9 @@ def _constant(parts: Parts | None) -> str | None:
     return None if message is None or message.template else message.text
 
 
-def or_hole(texts: Texts, node: ast.expr) -> Texts:
-    """Return alternatives with the expression itself as the hole where one cannot be read."""
-    return tuple((hole(node),) if parts is None else parts for parts in texts)
+def or_hole(texts: Texts, computed: Hole) -> Texts:
+    """Return alternatives with a hole for each that cannot be read."""
+    return tuple((computed,) if parts is None else parts for parts in texts)
 
 
 def hole(node: ast.expr) -> Hole:

@@ -15,13 +15,13 @@ from reflexion.evidence.python.syntax import (
     accessor_of,
     decorator_names,
     dotted_name,
+    is_property,
 )
 from reflexion.evidence.python.thrown import Thrower
 from reflexion.evidence.python.units import Guard, Guards, Site, Unit, Use
 from reflexion.evidence.python.walk import Walker
 
 _LONGEST_CHAIN = 40
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Reach:
                 continue
             wanted = "setter" if isinstance(use.func, ast.Attribute) and isinstance(use.func.ctx, ast.Store) else ""
             if accessor_of(target) == wanted:
-                runs = use.called or not _PROPERTIES.isdisjoint(decorator_names(target)) or bool(wanted)
+                runs = use.called or is_property(target) or bool(wanted)
                 yield self._edge(target, use.guards, sure=use.sure and runs)
 
     def _edge(self, target: FunctionNode | ast.ClassDef, guards: Guards = (), *, sure: bool) -> Edge:

@@ -91,6 +91,9 @@ class _ScopeReader:
             case ast.Delete(targets=targets):
                 for target in targets:
                     self.scope.names.pop(dotted_name(target) or "", None)
+            case _ if type(statement).__name__ == "TypeAlias":  # the ``type`` statement of Python 3.12
+                name = getattr(statement, "name", None)
+                self.define(Definition(dotted_name(name) or "", statement, branch, getattr(statement, "value", None)))
             case _:
                 self.compound(statement, branch)
 

@@ -21,6 +21,7 @@ from reflexion.evidence.python.syntax import (
     accessor_of,
     annotation_text,
     decorator_names,
+    is_property,
     last_name,
     text_of,
     value_text,
@@ -28,7 +29,6 @@ from reflexion.evidence.python.syntax import (
 from reflexion.evidence.python.thrown import Thrower
 from reflexion.evidence.python.units import Unit
 
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
 _NAMED_TUPLES = frozenset({"namedtuple", "NamedTuple"})
 _CONSTRUCTION = ("__init__", "__post_init__", "__new__")
 
@@ -63,7 +63,7 @@ class SymbolBuilder:
     # Functions, methods, properties
 
     def _function(self, qualname: str, nodes: list[FunctionNode], owner: ClassInfo | None) -> Symbol:
-        if owner and not _PROPERTIES.isdisjoint(name for node in nodes for name in decorator_names(node)):
+        if owner and any(is_property(node) for node in nodes):
             return self._property(qualname, nodes)
         first = nodes[0]
         overloads = [node for node in nodes if "overload" in decorator_names(node)]

@@ -105,6 +105,11 @@ def accessor_of(node: FunctionNode) -> str:
     return ""
 
 
+def is_property(node: FunctionNode) -> bool:
+    """Tell whether a method is read as an attribute: ``@property``, ``@cached_property`` and others named so."""
+    return any(name.endswith("property") for name in decorator_names(node))
+
+
 def keyword_value(call: ast.Call, name: str) -> ast.expr | None:
     """Return the value of a call's keyword argument, or None."""
     return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)

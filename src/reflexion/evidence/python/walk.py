@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from reflexion.evidence.python.messages import MessageReader, Value
 from reflexion.evidence.python.scopes import Scope
-from reflexion.evidence.python.syntax import FUNCTIONS, FunctionNode, dotted_name, is_constant, last_name
+from reflexion.evidence.python.syntax import FUNCTIONS, FunctionNode, dotted_name, is_constant
 from reflexion.evidence.python.thrown import Thrower
 from reflexion.evidence.python.units import Catcher, Environment, Guard, Guards, SelfField, Unit, Use, parameter_names
 
@@ -207,22 +207,24 @@ class Walker:
             self.scan(item.context_expr, names)
             if item.optional_vars is not None:
                 self._forget(item.optional_vars, names)
-            guard = self._manager_guard(item.context_expr)
-            if guard is not None:
-                self.guards = (*self.guards, guard)
-        end = self.block(node.body, names)
+            if isinstance(item.context_expr, ast.Call):
+                self.guards = (*self.guards, *self._manager_guard(item.context_expr))
+        end = self.block(node.body, dict(names))
+        may_swallow = len(self.guards) > len(outside)
         self.guards = outside
-        return end
+        return merged([names, end]) if may_swallow else end
 
-    def _manager_guard(self, manager: ast.expr) -> Guard | None:
-        if not isinstance(manager, ast.Call):
-            return None
-        if last_name(manager.func) == "suppress":
+    def _manager_guard(self, manager: ast.Call) -> Guards:
+        """Return what ``suppress`` or a context manager of this file catches; the latter is filled in later."""
+        name = dotted_name(manager.func) or ""
+        if name in {"suppress", "contextlib.suppress"}:
             types = [name for each in manager.args for name in self.thrower.caught_types(each, self.unit) or ("",)]
-            return Guard([Catcher(tuple(types))])
+            return (Guard([Catcher(tuple(types))]),)
+        if name.partition(".")[0] not in self.module.names and not name.startswith("self."):
+            return ()
         guard = Guard([])
         self.unit.managers.append((guard, manager.func))
-        return guard
+        return (guard,)
 
     def _choose(self, node: ast.stmt, names: Environment) -> Environment | None:
         assert isinstance(node, ast.Match)

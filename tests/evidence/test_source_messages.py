@@ -1,0 +1,206 @@
+"""The message of a raise: exact, as a template, through variables, and through exceptions of the same file."""
+
+from textwrap import dedent
+
+import pytest
+
+from reflexion.evidence.facts import Raise
+from reflexion.evidence.source import facts_of_python
+
+
+def raises(source: str) -> tuple[Raise, ...]:
+    facts = facts_of_python(dedent(source), "m")
+    return next(each for each in facts.symbols if each.name == "f").raises
+
+
+EXPRESSIONS = {
+    "constant": ("'a b'", "a b"),
+    "implicit concatenation": ("'a ' 'b'", "a b"),
+    "sum": ("'a ' + 'b'", "a b"),
+    "f-string": ("f'no {x}'", "no {x}"),
+    "conversion and format": ("f'{x!r} of {n:>10.2f}'", "{x} of {n}"),
+    "expression": ("f'{x.name} has {len(x)}'", "{x.name} has {len(x)}"),
+    "f-string without parts": ("f'plain'", "plain"),
+    "escaped braces": ("f'{{x}} is {x}'", "{x} is {x}"),
+    "mixed concatenation": ("'a ' f'{x}' ' b'", "a {x} b"),
+    "sum with a value": ("'a ' + str(x)", "a {x}"),
+    "sum of three": ("'a ' + x + ' b'", "a {x} b"),
+    "percent": ("'a %s' % x", "a {x}"),
+    "percent with a tuple": ("'%d of %s, 100%%' % (n, x)", "{n} of {x}, 100%"),
+    "percent with names": ("'%(n)s of %(x)r' % {'n': 1 + n, 'x': x}", "{1 + n} of {x}"),
+    "percent with a mapping": ("'%(n)s' ' left' % x", "{n} left"),
+    "format": ("'a {} b {}'.format(x, n)", "a {x} b {n}"),
+    "format by number": ("'{1} {0}!'.format(x, n)", "{n} {x}!"),
+    "format by name": ("'{a!r:>4}, {a.b}!'.format(a=x)", "{x}, {x.b}!"),
+    "format with attributes": ("'{0.name}!'.format(x)", "{x.name}!"),
+    "format with escapes": ("'{{}} {}'.format(x)", "{} {x}"),
+    "format of a sum": ("('a ' + '{}').format(x)", "a {x}"),
+    "translated": ("_('a b')", "a b"),
+    "module constant": ("TEXT", "the text"),
+    "template in a constant": ("TEXT + ': ' + x", "the text: {x}"),
+    "format of a constant": ("TEMPLATE % x", "no {x} here"),
+    "class constant": ("Texts.ONE", "one"),
+    "name alone": ("x", None),
+    "call": ("describe(x)", None),
+    "str of a value": ("str(x)", None),
+    "number": ("42", None),
+    "nothing constant": ("f'{x}'", None),
+    "unreadable format": ("'{'.format(x)", None),
+    "too few values": ("'%s %s' % (x,)", None),
+}
+
+
+@pytest.mark.parametrize(("expression", "message"), EXPRESSIONS.values(), ids=EXPRESSIONS.keys())
+def test_message_of_an_expression(expression: str, message: str | None) -> None:
+    source = f"""
+TEXT = "the text"
+TEMPLATE = "no %s here"
+class Texts:
+    ONE = "one"
+def f(x, n):
+    raise ValueError({expression})
+"""
+    (found,) = raises(source)
+    assert found.message == message
+    assert found.template is (message is not None and len(found.literals) > 1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "literals", "template"),
+    [
+        ("'a'", ("a",), False),
+        ("f'a {x} b'", ("a ", " b"), True),
+        ("f'{x}: {n}'", ("", ": ", ""), True),
+        ("f'{x} {{n}}'", ("", " {n}"), True),
+        ("x", (), False),
+    ],
+)
+def test_literals_stand_around_the_computed_parts(expression: str, literals: tuple[str, ...], template: bool) -> None:
+    (found,) = raises(f"def f(x, n):\n    raise ValueError({expression})")
+    assert (found.literals, found.template) == (literals, template)
+
+
+CALLS = {
+    "no argument": ("raise ValueError()", [None]),
+    "second argument": ("raise ConfigError(x, 'bad')", ["bad"]),
+    "error number": ("raise OSError(2, 'gone')", ["gone"]),
+    "keyword": ("raise HTTPException(status_code=404, detail='gone')", ["gone"]),
+    "variable": ("msg = 'a'\n    raise ValueError(msg)", ["a"]),
+    "variable used twice": (
+        "if x:\n        msg = 'a'\n        raise KeyError(msg)\n    msg = f'b {x}'\n    raise OSError(msg)",
+        ["a", "b {x}"],
+    ),
+    "variable of two branches": (
+        "if x:\n        m = 'a'\n    else:\n        m = 'b'\n    raise ValueError(m)",
+        ["a", "b"],
+    ),
+    "variable grown": ("m = 'a'\n    m += ' b'\n    raise ValueError(m)", ["a b"]),
+    "variable from itself": ("m = 'a'\n    m = m + ' b'\n    raise ValueError(m)", ["a b"]),
+    "variable grown in a branch": ("m = 'a'\n    if x: m += ' b'\n    raise ValueError(m)", ["a b", "a"]),
+    "variable of a loop": ("for m in x:\n        raise ValueError(m)", [None]),
+    "variable lost": ("m = 'a'\n    m = x()\n    raise ValueError(m)", [None]),
+    "variable of a with": ("m = 'a'\n    with x as m:\n        raise ValueError(m)", [None]),
+    "parameter hides constant": ("raise ValueError(x)", [None]),
+    "conditional": ("raise ValueError('a' if x else 'b')", ["a", "b"]),
+    "exception held in a variable": ("e = ValueError('a')\n    raise e from None", ["a"]),
+}
+
+
+@pytest.mark.parametrize(("body", "messages"), CALLS.values(), ids=CALLS.keys())
+def test_message_of_a_call(body: str, messages: list[str | None]) -> None:
+    assert [each.message for each in raises(f"x = 'hidden'\ndef f(x):\n    {body}")] == messages
+
+
+def test_nested_function_knows_the_names_around_it() -> None:
+    (found,) = raises("def f():\n    msg = 'a'\n    def inner():\n        raise ValueError(msg)\n    inner()")
+    assert found.message == "a"
+
+
+CLASSES = """
+class Default(Exception):
+    def __init__(self, message="by default"):
+        super().__init__(message)
+
+class Fixed(Exception):
+    def __init__(self):
+        super().__init__("always this")
+
+class Named(Exception):
+    def __init__(self, name, kind="user", *, code=None):
+        self.name = name
+        self.text = f"{kind} {name} not found"
+        super().__init__(self.text)
+
+class Child(Named):
+    pass
+
+class Grandchild(Child):
+    def __init__(self, name):
+        super().__init__(name, kind="group")
+
+class ByName(Exception):
+    def __init__(self, name):
+        Exception.__init__(self, "no " + name)
+
+class OnDemand(Exception):
+    default = "class default"
+    def __init__(self, message=None):
+        super().__init__(message or self.default)
+
+class Branching(Exception):
+    def __init__(self, message=None):
+        if message is None:
+            message = "nothing given"
+        super().__init__(message)
+
+class Conditional(Exception):
+    def __init__(self, message=None):
+        super().__init__(message if message is not None else "nothing given")
+
+class Told(Exception):
+    def __init__(self, name):
+        self.name = name
+    def __str__(self):
+        return f"told of {self.name}"
+
+class Kept(Exception):
+    def __init__(self, message):
+        self.message = message
+
+class Plain(ValueError):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("raise Default", "by default"),
+        ("raise Default()", "by default"),
+        ("raise Default('other')", "other"),
+        ("raise Default(f'other {x}')", "other {x}"),
+        ("raise Default(message='other')", "other"),
+        ("raise Default(*x)", None),
+        ("raise Fixed()", "always this"),
+        ("raise Named('bob')", "user bob not found"),
+        ("raise Named(x)", "user {x} not found"),
+        ("raise Named(x.id, kind='group')", "group {x.id} not found"),
+        ("raise Named(3)", "user 3 not found"),
+        ("raise Child('bob', 'guest')", "guest bob not found"),
+        ("raise Grandchild('bob')", "group bob not found"),
+        ("raise ByName(x)", "no {x}"),
+        ("raise OnDemand", "class default"),
+        ("raise OnDemand('given')", "given"),
+        ("raise Branching", "nothing given"),
+        ("raise Branching('given')", "given"),
+        ("raise Conditional()", "nothing given"),
+        ("raise Conditional('given')", "given"),
+        ("raise Told('bob')", "told of bob"),
+        ("raise Told(x)", "told of {x}"),
+        ("raise Kept('given')", "given"),
+        ("raise Plain('given')", "given"),
+        ("raise Plain", None),
+    ],
+)
+def test_message_of_an_exception_of_this_file(statement: str, message: str | None) -> None:
+    assert [each.message for each in raises(f"{CLASSES}\ndef f(x):\n    {statement}\n")] == [message]
