@@ -21,10 +21,10 @@ from reflexion.evidence.claims import (
 )
 from reflexion.evidence.facts import Facts, Symbol
 from reflexion.evidence.finding import Finding
+from reflexion.evidence.rules.context import Page, required_symbols
 from reflexion.evidence.rules.denials import check_denials
 from reflexion.evidence.rules.exceptions import check_exceptions
 from reflexion.evidence.rules.names import Source, every_signature, parameters_of
-from reflexion.evidence.rules.page import Page, required_symbols
 from reflexion.evidence.rules.parameters import check_parameters
 from reflexion.evidence.rules.returns import check_returns
 from reflexion.evidence.rules.signatures import check_signatures

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from reflexion.evidence.assemble import render
 from reflexion.evidence.facts import Facts
+from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source
-from reflexion.evidence.rules.page import required_symbols
 from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import count_facts, score, verify
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from reflexion.evidence.facts import Facts, Symbol
+from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source
-from reflexion.evidence.rules.page import required_symbols
 
 DIGITS = 6
 

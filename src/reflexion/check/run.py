@@ -14,7 +14,7 @@ from reflexion.errors import InputError
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules import catalogue
-from reflexion.evidence.rules.page import report
+from reflexion.evidence.rules.context import report
 from reflexion.evidence.source import facts_of_notebook, facts_of_python
 from reflexion.evidence.verify import ALL_RULES, unknown_rules, verify
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from reflexion.evidence.facts import Facts, Parameter, Raise, Signature, Symbol
+from reflexion.evidence.rules.context import needs_page, required_symbols
 from reflexion.evidence.rules.names import Source, every_signature, parameters_of
-from reflexion.evidence.rules.page import needs_page, required_symbols
 from reflexion.evidence.rules.parameters import VARIADIC, starred
 from reflexion.evidence.rules.signatures import true_kind, written
 from reflexion.evidence.values import default_text

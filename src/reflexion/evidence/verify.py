@@ -8,11 +8,11 @@ from reflexion.evidence.document import read_claims
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules.catalogue import FACT_RULES
+from reflexion.evidence.rules.context import Page, required_symbols
 from reflexion.evidence.rules.denials import check_denials
 from reflexion.evidence.rules.exceptions import check_exceptions
 from reflexion.evidence.rules.history import check_history
 from reflexion.evidence.rules.names import Source, common_parameters
-from reflexion.evidence.rules.page import Page, required_symbols
 from reflexion.evidence.rules.parameters import check_parameters
 from reflexion.evidence.rules.prose import TEXT_RULES, check_prose
 from reflexion.evidence.rules.returns import check_returns

@@ -6,8 +6,8 @@ from reflexion.evidence.claims import DenialClaim
 from reflexion.evidence.facts import Raise, Symbol
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.context import Page, report, required_symbols
 from reflexion.evidence.rules.exceptions import CALLABLE, covers, evidence, is_public_route, show
-from reflexion.evidence.rules.page import Page, report, required_symbols
 
 
 def check_denials(page: Page) -> Iterator[Finding]:

@@ -9,8 +9,8 @@ from reflexion.evidence.facts import Raise, Symbol
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.messages import best_match, compare_message, normalise
 from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.context import Page, report, required_symbols
 from reflexion.evidence.rules.names import Source
-from reflexion.evidence.rules.page import Page, report, required_symbols
 from reflexion.evidence.rules.plausible import is_own_message, may_raise
 
 _BARE_RAISE = re.compile(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from reflexion.evidence.claims import Claims, HistoryClaim
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
-from reflexion.evidence.rules.page import report
+from reflexion.evidence.rules.context import report
 
 BY_KIND = {
     "version": catalogue.INVENTED_VERSION,

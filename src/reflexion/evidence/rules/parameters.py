@@ -7,8 +7,8 @@ from reflexion.evidence.claims import ParameterClaim, ParameterList
 from reflexion.evidence.facts import Parameter, Symbol
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.context import Page, nearest, report, required_symbols, spoken
 from reflexion.evidence.rules.names import common_parameters, every_signature, parameters_of
-from reflexion.evidence.rules.page import Page, nearest, report, required_symbols, spoken
 from reflexion.evidence.types import GRAVITY, Verdict, compare_types
 from reflexion.evidence.values import compare_values, default_text, says_nothing, says_required
 

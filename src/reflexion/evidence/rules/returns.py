@@ -7,8 +7,8 @@ from reflexion.evidence.claims import ReturnClaim
 from reflexion.evidence.facts import Symbol
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.context import Page, nearest, report, spoken
 from reflexion.evidence.rules.names import every_signature
-from reflexion.evidence.rules.page import Page, nearest, report, spoken
 from reflexion.evidence.rules.parameters import level_of
 from reflexion.evidence.types import GRAVITY, Verdict, compare_types, read_type
 

@@ -6,8 +6,8 @@ from reflexion.evidence.claims import ClaimedParameter, SignatureClaim, SymbolCl
 from reflexion.evidence.facts import Parameter, Signature, Symbol
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.context import Page, report
 from reflexion.evidence.rules.names import Source, every_signature
-from reflexion.evidence.rules.page import Page, report
 from reflexion.evidence.rules.parameters import VARIADIC, default_finding, level_of, starred
 from reflexion.evidence.types import Verdict, compare_types
 from reflexion.evidence.values import compare_values, default_text

@@ -7,8 +7,8 @@ from reflexion.evidence.claims import ConstantClaim, SymbolClaim
 from reflexion.evidence.facts import Symbol
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
+from reflexion.evidence.rules.context import Page, nearest, report, required_symbols, spoken
 from reflexion.evidence.rules.names import CONSTRUCTORS, is_dunder, parameters_of
-from reflexion.evidence.rules.page import Page, nearest, report, required_symbols, spoken
 from reflexion.evidence.types import GRAVITY, compare_types
 from reflexion.evidence.values import compare_values, says_nothing
 
