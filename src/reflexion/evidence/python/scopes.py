@@ -176,9 +176,11 @@ class _ScopeReader:
             if alias.name == "*":
                 self.scope.star_imports.append(prefix)
                 continue
-            separator = "." if prefix and not prefix.endswith(".") else ""
-            target = f"{prefix}{separator}{alias.name}"
-            name = alias.asname or (alias.name if prefix else alias.name.partition(".")[0])
+            if prefix or alias.asname:
+                separator = "." if prefix and not prefix.endswith(".") else ""
+                name, target = alias.asname or alias.name, f"{prefix}{separator}{alias.name}"
+            else:
+                name = target = alias.name.partition(".")[0]
             explicit = bool(prefix) and alias.asname == alias.name
             self.scope.imports[name] = ImportedName(name, target, node.lineno, explicit)
 
