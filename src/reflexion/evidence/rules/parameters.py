@@ -127,7 +127,7 @@ def _attribute(page: Page, symbol: Symbol, entry: ParameterClaim) -> Finding | N
     if member is None or not actual or entry.type is None:
         return None
     verdict = compare_types(entry.type, actual, page.source.types)
-    return _type_finding(page, symbol, entry, actual, verdict, page.source.quote(member.line))
+    return _type_finding(page, symbol, entry, actual, verdict)
 
 
 def _phantom(page: Page, symbol: Symbol, entry: ParameterClaim) -> Finding | None:
@@ -246,15 +246,14 @@ def _optionality(page: Page, symbol: Symbol, entry: ParameterClaim, parameter: P
 def _wrong_type(page: Page, symbol: Symbol, entry: ParameterClaim, parameter: Parameter) -> Finding | None:
     if not entry.type:
         return None
-    evidence = page.source.quote_name(symbol, parameter.name)
     if parameter.annotation is None:
         guessed = _type_of_literal(parameter.default)
         unlike = guessed is not None and compare_types(entry.type, guessed) == "different"
-        return _type_finding(page, symbol, entry, guessed or "", "doubtful", evidence) if unlike else None
+        return _type_finding(page, symbol, entry, guessed or "", "doubtful") if unlike else None
     options = [p for signature in every_signature(symbol) for p in signature.parameters if p.name == parameter.name]
     verdicts = [_compare(page, entry.type, option) for option in options]
     best: Verdict = min(verdicts, key=GRAVITY.index, default="vague")
-    return _type_finding(page, symbol, entry, parameter.annotation, best, evidence)
+    return _type_finding(page, symbol, entry, parameter.annotation, best)
 
 
 def _compare(page: Page, stated: str, parameter: Parameter) -> Verdict:
@@ -281,15 +280,13 @@ def _type_of_literal(default: str | None) -> str | None:
     return None if value is None else type(value).__name__
 
 
-def _type_finding(
-    page: Page, symbol: Symbol, entry: ParameterClaim, actual: str, verdict: Verdict, evidence: str
-) -> Finding | None:
+def _type_finding(page: Page, symbol: Symbol, entry: ParameterClaim, actual: str, verdict: Verdict) -> Finding | None:
     level = level_of(verdict)
     return level and report(
         catalogue.WRONG_TYPE,
         entry.line,
         f"the document gives `{entry.name}` of `{symbol.qualname}` the type `{entry.type}`, the source `{actual}`",
-        evidence,
+        page.source.quote_name(symbol, _bare(entry.name)),
         f"Write `{actual}` as the type of `{entry.name}` of `{symbol.qualname}`, not `{entry.type}`.",
         level,
     )
