@@ -1,0 +1,186 @@
+"""Where the readers of a document put what they find: the claims so far, and the scope that they stand in."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from reflexion.evidence.claims import (
+    BaseClaim,
+    ConstantClaim,
+    DenialClaim,
+    Example,
+    HistoryClaim,
+    HistoryKind,
+    LinkClaim,
+    ListRole,
+    ListStyle,
+    Mention,
+    ParameterClaim,
+    ParameterList,
+    Place,
+    RaiseClaim,
+    ReturnClaim,
+    SignatureClaim,
+    SymbolClaim,
+)
+from reflexion.evidence.entries import Entry
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, Inline, ticked
+from reflexion.evidence.sentences import denials_in, history_in, raises_in, returned_in
+from reflexion.evidence.signatures import NAME
+from reflexion.evidence.titles import Named, is_class_like
+from reflexion.evidence.words import Role
+
+_MENTION = re.compile(rf"{CODE_ON}({NAME})(\([^{CODE_OFF}]*\))?{CODE_OFF}")
+_SUBJECT = re.compile(
+    rf"^\W*(?:the\s+)?{CODE_ON}(?P<name>{NAME})(?:\([^{CODE_OFF}]*\))?{CODE_OFF}\s+(?:\w+\s+)?(?:(?:also|may|can|will|does|never)\s+)*"
+    r"(?:raises?|throws?|returns?|not)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a place of the document is about: the symbol, the role of the section or lead-in, and since which line.
+
+    ``foreign``: the section is about other things (dependencies, command line). ``led``: the role comes from a
+    lead-in, which ends with the list or paragraph after it. ``attached``: a role heading that stands at the level of
+    its symbol's heading.
+    """
+
+    subject: str | None = None
+    kind_word: str | None = None
+    role: Role | None = None
+    line: int = 0
+    foreign: bool = False
+    led: bool = False
+    attached: bool = False
+    entry: bool = False
+
+    def of(self, named: Named) -> str:
+        """Return the dotted name of a symbol in this scope."""
+        return qualified_name(self.subject, self.kind_word, named.name)
+
+    def about(self, named: Named) -> "Scope":
+        """Return the scope of a symbol in this one."""
+        return replace(self, subject=self.of(named), kind_word=named.kind_word, role=None, led=False, attached=False)
+
+    def with_role(self, role: Role | None, line: int, *, led: bool = False) -> "Scope":
+        """Return this scope under a role."""
+        return replace(self, role=role, line=line, led=led, foreign=self.foreign or role == "foreign")
+
+
+def qualified_name(owner: str | None, owner_kind: str | None, name: str) -> str:
+    """Return ``owner.name`` where the owner can hold members and the name does not say so itself."""
+    if owner is None or not is_class_like(owner, owner_kind) or name == owner:
+        return name
+    head = name.partition(".")[0]
+    return name if "." in name and head == owner.rpartition(".")[2] else f"{owner}.{name}"
+
+
+@dataclass(slots=True)
+class Collector:
+    """The claims found so far."""
+
+    symbols: list[SymbolClaim] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    signatures: list[SignatureClaim] = field(default_factory=list)
+    parameters: list[ParameterClaim] = field(default_factory=list)
+    lists: list[ParameterList] = field(default_factory=list)
+    returns: list[ReturnClaim] = field(default_factory=list)
+    raises: list[RaiseClaim] = field(default_factory=list)
+    denials: list[DenialClaim] = field(default_factory=list)
+    constants: list[ConstantClaim] = field(default_factory=list)
+    bases: list[BaseClaim] = field(default_factory=list)
+    history: list[HistoryClaim] = field(default_factory=list)
+    links: list[LinkClaim] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
+    orphans: int = 0
+
+    def add_symbol(self, named: Named, scope: Scope, line: int, where: Place, text: str, *, sure: bool = True) -> None:
+        """Add a documented symbol, with its signature where one is written."""
+        sure = sure and not scope.foreign
+        self.symbols.append(SymbolClaim(line, named.name, scope.subject, named.kind_word, where, text, sure))
+        if named.signature is not None and sure:
+            kind = named.kind_word or ""
+            self.signatures.append(
+                replace(
+                    named.signature,
+                    line=line,
+                    subject=scope.subject,
+                    where=where,
+                    is_async=named.signature.is_async or kind.startswith("async"),
+                    is_class=named.signature.is_class or kind.endswith("class"),
+                )
+            )
+
+    def add_list(
+        self, entries: list[tuple[int, Entry]], scope: Scope, style: ListStyle, role: ListRole = "parameter"
+    ) -> None:
+        """Add a list of parameters or attributes, or go on with the one of the same place.
+
+        One of parameters without a known subject is no claim.
+        """
+        if scope.subject is None and role == "parameter":
+            self.orphans += 1
+            return
+        index = self._open_list(scope, role, entries)
+        list_id = self.lists[index].list_id if index is not None else len(self.lists)
+        names = tuple(name for _, entry in entries for name in entry.names)
+        for line, entry in entries:
+            for name in entry.names:
+                claim = ParameterClaim(
+                    line, scope.subject, name, entry.type, entry.default, entry.optional, list_id, role
+                )
+                self.parameters.append(replace(claim, text=ticked(entry.rest)))
+        last = max((line for line, _ in entries), default=scope.line)
+        if index is None:
+            first = (
+                scope.line
+                if scope.role in ("parameters", "attributes") and scope.line
+                else min(last, *(line for line, _ in entries), last)
+            )
+            self.lists.append(ParameterList(first, last, scope.subject, list_id, names, style, role))
+        else:
+            old = self.lists[index]
+            self.lists[index] = replace(old, end_line=max(old.end_line, last), names=old.names + names)
+
+    def _open_list(self, scope: Scope, role: ListRole, entries: list[tuple[int, Entry]]) -> int | None:
+        """Return the index of the latest list where this one goes on with it, or None."""
+        if not self.lists or not entries:
+            return None
+        old = self.lists[-1]
+        same = old.subject == scope.subject and old.role == role
+        return len(self.lists) - 1 if same and scope.line and old.line == scope.line and old.names else None
+
+    def add_history(self, line: int, kind: HistoryKind, text: str) -> None:
+        """Add a version, author, date, change or licence, once a line and kind."""
+        claim = HistoryClaim(line, kind, text)
+        if not any(old.line == line and old.kind == kind for old in self.history[-4:]):
+            self.history.append(claim)
+
+    def add_sentences(self, inline: Inline, scope: Scope, *, raising: bool = True) -> None:
+        """Add what the sentences of a text state."""
+        named = _SUBJECT.match(inline.marked)
+        subject = scope.subject
+        if named:
+            name = named.group("name")
+            same = subject is not None and subject.rpartition(".")[2] == name
+            subject = subject if same else qualified_name(subject, scope.kind_word, name)
+        if raising:
+            for said in raises_in(inline.marked):
+                self.raises.append(
+                    RaiseClaim(inline.line_at(said.at), subject, said.type or "", said.message, said.text)
+                )
+        for said in denials_in(inline.marked):
+            self.denials.append(DenialClaim(inline.line_at(said.at), subject, said.type, said.text))
+        for said in returned_in(inline.marked):
+            self.returns.append(ReturnClaim(inline.line_at(said.at), subject, said.type, text=said.text))
+        for at, kind, text in history_in(inline.marked):
+            self.add_history(inline.line_at(at), kind, text)
+        self.add_mentions(inline, scope)
+
+    def add_mentions(self, inline: Inline, scope: Scope) -> None:
+        """Add the code spans that look like symbols."""
+        for found in _MENTION.finditer(inline.marked):
+            name, called = found.group(1), found.group(2) is not None
+            if called or "." in name or re.search(r"[a-z][A-Z]", name):
+                self.mentions.append(Mention(inline.line_at(found.start()), name, called, scope.subject))

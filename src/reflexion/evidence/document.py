@@ -1,0 +1,302 @@
+"""Claims of a document: what its Markdown says about a module, with lines. Any text can be read; nothing raises."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from reflexion.evidence.claims import Claims, ConstantClaim, LinkClaim
+from reflexion.evidence.collector import Collector, Scope
+from reflexion.evidence.docstrings import block_lines, has_sections, read_docstring, read_numpy
+from reflexion.evidence.entries import Entry, lead_texts, read_entry
+from reflexion.evidence.fences import read_fence
+from reflexion.evidence.inline import Inline, Link, plain, ticked
+from reflexion.evidence.layout import blocks_of, silenced_lines
+from reflexion.evidence.leads import Lead, read_lead, split_leads, symbol_lead
+from reflexion.evidence.lists import read_list
+from reflexion.evidence.markup import Markup, Node, read_markup
+from reflexion.evidence.outline import Outline
+from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, list_role
+from reflexion.evidence.sentences import EXCEPTION, denials_in, message_in
+from reflexion.evidence.tables import read_table
+
+_Lined = TypeVar("_Lined", bound="_HasLine")
+
+
+class _HasLine(Protocol):
+    """A claim, as far as its order goes."""
+
+    @property
+    def line(self) -> int: ...
+
+
+_TEXT_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "bases", "constants", "members"})
+_OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?|gives)\b[^.]{0,60}:$", re.IGNORECASE)
+_MESSAGE_LEAD = re.compile(r"^\W*(?:error |exception )?message\W*:", re.IGNORECASE)
+_VALUE_LEAD = re.compile(r"^\W*value\W*[:=]", re.IGNORECASE)
+
+
+def read_claims(text: str) -> Claims:
+    """Return what a Markdown document claims about a module.
+
+    Never raises, whatever the text; the same text gives the same claims. Time grows with the length of the text.
+    """
+    markup = read_markup(text)
+    out = _read(markup, Scope())
+    # A page about one function may set its sections beside the signature rather than under it.
+    alone = _only_function(out) if out.orphans else None
+    if alone is not None:
+        out = _read(markup, Scope(subject=alone, kind_word="function"))
+    return _claims(out, markup, text)
+
+
+def _read(markup: Markup, scope: Scope) -> Collector:
+    """Read all nodes under a scope."""
+    out = Collector()
+    reader = _Reader(out, markup)
+    reader.walk(list(markup.nodes), scope)
+    return out
+
+
+def _only_function(out: Collector) -> str | None:
+    """Return the one function that the document surely documents, or None."""
+    names = {claim.name for claim in out.symbols if claim.sure and claim.kind_word != "constant"}
+    name = next(iter(names)) if len(names) == 1 else None
+    return name if name is not None and name[:1].islower() and "." not in name else None
+
+
+def _claims(out: Collector, markup: Markup, text: str) -> Claims:
+    """Put the claims in document order."""
+    links = [
+        LinkClaim(link.line, link.url, link.text)
+        for link in (*_links(markup), *markup.references)
+        if not link.url.startswith("#")
+    ]
+    return Claims(
+        symbols=_in_order(out.symbols),
+        mentions=_in_order(out.mentions),
+        signatures=_in_order(out.signatures),
+        parameters=_in_order(out.parameters),
+        parameter_lists=_in_order(out.lists),
+        returns=_in_order(out.returns),
+        raises=_in_order(out.raises),
+        denials=_in_order(out.denials),
+        constants=_in_order(out.constants),
+        bases=_in_order(out.bases),
+        history=_in_order(out.history),
+        links=_in_order(links),
+        examples=_in_order(out.examples),
+        blocks=blocks_of(markup),
+        silenced=silenced_lines(markup),
+        text=text,
+    )
+
+
+def _in_order(claims: Iterable[_Lined]) -> tuple[_Lined, ...]:
+    """Return claims by line; those of one line stay as they were read."""
+    return tuple(sorted(claims, key=lambda claim: claim.line))
+
+
+def _links(markup: Markup) -> Iterator[Link]:
+    """Yield the links of all texts."""
+    for node in markup.walk():
+        if node.inline is not None:
+            yield from node.inline.links
+        for cell in node.cells:
+            yield from cell.links
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks the nodes with the scope that they stand in."""
+
+    out: Collector
+    markup: Markup
+
+    def walk(self, nodes: list[Node], scope: Scope) -> None:
+        """Read nodes that stand in one scope; headings and lead-ins among them change it for what follows."""
+        base = scope
+        outline = Outline([(0, scope)])
+        for node in nodes:
+            if node.kind == "heading":
+                base = scope = outline.open(node, scope, self.out)
+            else:
+                scope = self.block(node, scope, base)
+                base = outline.lifted(base, scope, node)
+
+    def block(self, node: Node, scope: Scope, base: Scope) -> Scope:
+        """Read one block and return the scope after it."""
+        if node.kind == "paragraph":
+            return self.paragraph(node, scope, base)
+        if node.kind == "fence":
+            return self.fence(node, scope, base)
+        if node.kind == "quote":
+            self.walk(node.children, scope)
+        elif node.kind == "table":
+            read_table(node, _unless_foreign(scope), self.out)
+        elif node.kind == "list":
+            read_list(node, _unless_foreign(scope), self.out, self.walk)
+        return replace(scope, role=None, led=False) if scope.led and scope.role != "output" else scope
+
+    def fence(self, node: Node, scope: Scope, base: Scope) -> Scope:
+        """Read fenced code, or a docstring that stands indented."""
+        lines = block_lines(self.markup.lines, node.line, node.end_line)
+        if not node.fenced and has_sections(lines):
+            read_docstring(lines, replace(scope, role=None), self.out)
+            return scope
+        return read_fence(node, scope, base, self.markup.lines, self.out)
+
+    def paragraph(self, node: Node, scope: Scope, base: Scope) -> Scope:
+        """Read a paragraph: a docstring block, or parts with lead-ins of their own."""
+        if node.inline is None:
+            return scope
+        lines = block_lines(self.markup.lines, node.line, node.end_line)
+        if has_sections(lines):
+            read_docstring(lines, replace(scope, role=None, led=False), self.out)
+            return scope
+        if (
+            scope.role in _TEXT_ROLES
+            and any(" : " in line.text for line in lines)
+            and read_numpy(lines, scope, self.out)
+        ):
+            return scope
+        for part in split_leads(node.inline):
+            scope = self.part(part, scope, base)
+        return scope
+
+    def part(self, part: Inline, scope: Scope, base: Scope) -> Scope:
+        """Read a part of a paragraph and return the scope after it."""
+        if not part.plain or self.take_detail(part, scope):
+            return scope
+        lead = read_lead(part)
+        if lead is not None:
+            return self.led(part, lead, scope)
+        named = symbol_lead(part)
+        if named is not None:
+            outer = replace(base, role=None)
+            sure = scope.role != "examples"
+            self.out.add_symbol(named, outer, part.line, "bold", ticked(part.marked), sure=sure)
+            inner = outer.about(named)
+            self.out.add_sentences(part, inner)
+            return inner
+        if _OUTPUT_LEAD.search(part.plain) and self.out.examples:
+            return scope.with_role("output", part.line, led=True)
+        if self.role_text(part, scope):
+            return scope
+        self.out.add_sentences(part, scope)
+        return replace(scope, role=None, led=False) if scope.led else scope
+
+    def led(self, part: Inline, lead: Lead, scope: Scope) -> Scope:
+        """Read a part with a lead-in such as "**Returns:** ...", and return the scope for what follows."""
+        words = part.part(lead.end)
+        subject = lead.of or scope.subject
+        role = lead.role
+        if role == "returns" and re.match(r"\W*(?:output|result)", part.plain, re.IGNORECASE) and self.out.examples:
+            role = "output" if not words.plain else role
+        inner = replace(scope, subject=subject).with_role(role, part.line, led=True)
+        inner = replace(inner, foreign=scope.foreign)
+        if not words.plain:
+            return inner if role not in ("module", "foreign") else replace(scope, role=None, led=False)
+        if scope.foreign or not add_role_text(words, inner, self.out):
+            self.out.add_sentences(words, replace(inner, role=None))
+        else:
+            self.out.add_mentions(words, inner)
+            if role not in ("raises", "returns", "yields"):
+                self.out.add_sentences(words, replace(inner, role=None))
+        return inner if _goes_on(inner, words) else replace(inner, role=None, led=False)
+
+    def take_detail(self, part: Inline, scope: Scope) -> bool:
+        """Take a message for the latest raise, or the value of the section's constant; say whether it was one."""
+        last = self.out.raises[-1] if self.out.raises else None
+        if (
+            last is not None
+            and last.message is None
+            and last.subject == scope.subject
+            and _MESSAGE_LEAD.match(part.plain)
+        ):
+            self.out.raises[-1] = replace(last, message=message_in(part.marked))
+            return True
+        name = (scope.subject or "").rpartition(".")[2]
+        texts, _ = lead_texts(_VALUE_LEAD.sub("", part.marked)) if _VALUE_LEAD.match(part.plain) else ([], 0)
+        if name.isupper() and texts:
+            owner = (scope.subject or "").rpartition(".")[0] or None
+            self.out.constants.append(ConstantClaim(part.line, name, owner, texts[0], None, ticked(part.marked)))
+            return True
+        return False
+
+    def role_text(self, part: Inline, scope: Scope) -> bool:
+        """Read a paragraph under a role; say whether it was of the role's form."""
+        if scope.foreign or scope.role is None:
+            return False
+        defined = _definitions(part)
+        if defined and scope.role in _TEXT_ROLES:
+            return self.definitions(defined, scope)
+        if scope.role == "raises":
+            if not _is_raise_text(part):
+                return False
+            add_raise(part, scope, self.out)
+            return True
+        if scope.role in ("returns", "yields") and self.answered(scope):
+            return False
+        if scope.role in HISTORY_ROLES and self.dated(scope):
+            return False
+        done = scope.role in (_TEXT_ROLES | set(HISTORY_ROLES)) and add_role_text(part, scope, self.out)
+        if done:
+            self.out.add_mentions(part, scope)
+        return done
+
+    def answered(self, scope: Scope) -> bool:
+        """Say whether the section has said what is returned."""
+        last = self.out.returns[-1] if self.out.returns else None
+        return last is not None and last.line >= scope.line and last.subject == scope.subject
+
+    def dated(self, scope: Scope) -> bool:
+        """Say whether the section has given its version, author, date or licence."""
+        return bool(self.out.history) and self.out.history[-1].line >= scope.line
+
+    def definitions(self, terms: list[Inline], scope: Scope) -> bool:
+        """Read terms with their definitions under a role."""
+        if scope.role in ("parameters", "attributes"):
+            found = [(term.line, read_entry(term.marked)) for term in terms]
+            entries: list[tuple[int, Entry]] = [(line, entry) for line, entry in found if entry is not None]
+            if entries:
+                self.out.add_list(entries, scope, "definition", list_role(scope))
+            return bool(entries)
+        for term in terms:
+            add_role_text(term, scope, self.out)
+        return True
+
+
+def _unless_foreign(scope: Scope) -> Scope:
+    """Return the scope without its role where the section is about other things."""
+    keeps = scope.role in HISTORY_ROLES
+    return replace(scope, role=None) if scope.foreign and not keeps else scope
+
+
+def _goes_on(scope: Scope, words: Inline) -> bool:
+    """Say whether a list or fence may follow a lead-in that has words of its own."""
+    if scope.role in ("module", "foreign", *HISTORY_ROLES):
+        return False
+    return words.plain.endswith(":") or (
+        scope.role == "returns" and bool(re.search(r"dict|mapping|keys?\b", words.plain, re.IGNORECASE))
+    )
+
+
+def _is_raise_text(part: Inline) -> bool:
+    """Say whether a paragraph under "Raises" is an entry or a denial rather than prose."""
+    nothing = plain(part.marked).strip(" .").lower() in ("none", "n/a", "nothing")
+    return nothing or EXCEPTION.match(part.marked.lstrip()) is not None or any(denials_in(part.marked))
+
+
+def _definitions(part: Inline) -> list[Inline]:
+    """Return terms with their definitions as "term: definition", one each, or an empty list."""
+    if not re.search(r"\n:\s", part.marked):
+        return []
+    terms: list[Inline] = []
+    for found in re.finditer(r"[^\n]+", part.marked):
+        text, line = found.group(), part.line_at(found.start())
+        if text.startswith(":") and terms:
+            terms[-1] = replace(terms[-1], marked=f"{terms[-1].marked}: {text.lstrip(': ')}")
+        else:
+            terms.append(Inline(text, line))
+    return terms

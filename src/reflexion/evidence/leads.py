@@ -1,0 +1,91 @@
+"""Lead-ins: the label at the front of a paragraph or item ("**Returns:** ...", "Parameters:"), or a symbol in bold."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
+from reflexion.evidence.titles import Named, read_symbols, read_title
+from reflexion.evidence.words import Role
+
+_LABELLED = re.compile(
+    rf"^[\s\u2028]*(?:[^\w\s`\ue000-\uf8ff\"'(\[]+\s*)?(?:{MARK_ON}(?P<bold>[^{MARK_OFF}\n]{{1,80}}){MARK_OFF}(?P<colon>\s*:)?"
+    rf"|(?P<plain>[A-Z][A-Za-z ]{{2,30}}(?:{CODE_ON}[^{CODE_OFF}\n]{{1,60}}{CODE_OFF})?):(?=[\s\u2028]|$))"
+)
+_AFTER_BOLD = re.compile(r"^[\s\u2028]*(?:$|[\u2013\u2014(]|-\s|\n)")
+_SEPARATOR = re.compile(r"[\s\u2028]*(?:[:\u2013\u2014]|-(?=\s))?[\s\u2028]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A lead-in: its role, the symbol that it names ("Parameters of foo"), and where the words after it begin."""
+
+    role: Role
+    of: str | None
+    end: int
+
+
+def read_lead(inline: Inline) -> Lead | None:
+    """Return the lead-in at the front of a text, or None."""
+    found = _LABELLED.match(inline.marked)
+    if found is None:
+        return None
+    bold = found.group("bold")
+    label = bold if bold is not None else found.group("plain")
+    closed = (
+        bold is None
+        or found.group("colon")
+        or plain(label).endswith(":")
+        or _AFTER_BOLD.match(inline.marked[found.end() :])
+    )
+    title = read_title(label, inline.line) if closed else None
+    if title is None or title.role is None or (CODE_ON in label and title.of is None):
+        return None
+    if bold is None and title.role in ("symbols", "functions", "module", "foreign") and title.of is None:
+        return None
+    separator = _SEPARATOR.match(inline.marked, found.end())
+    return Lead(title.role, title.of, separator.end() if separator else found.end())
+
+
+def split_leads(inline: Inline) -> Iterator[Inline]:
+    """Yield the parts of a paragraph: a new one begins at each line that has a lead-in of its own."""
+    start = 0
+    for found in re.finditer(r"[\n\u2028]", inline.marked):
+        line_end = re.compile(r"[\n\u2028]|$").search(inline.marked, found.end())
+        line = inline.part(found.end(), line_end.start() if line_end else None)
+        if read_lead(line) is not None:
+            yield inline.part(start, found.start())
+            start = found.end()
+    yield inline.part(start)
+
+
+_BOLD_SYMBOL = re.compile(rf"^\s*{MARK_ON}([^{MARK_OFF}]{{1,600}}){MARK_OFF}(?P<rest>.*)$", re.DOTALL)
+_CODE_SYMBOL = re.compile(rf"^\s*{CODE_ON}([^{CODE_OFF}]{{1,600}}){CODE_OFF}\s*:?\s*$")
+_SAID = re.compile(r"^\s*(?:$|[:\u2013\u2014\n\u2028\u2192]|-[\s>]|\()")
+
+
+def symbol_lead(inline: Inline) -> Named | None:
+    """Return the symbol of ``**`deposit(amount)`**`` or of a paragraph that is one code span with brackets."""
+    alone = _CODE_SYMBOL.match(inline.marked)
+    if alone:
+        named = _only(read_symbols(inline.marked, inline.line))
+        return named if named is not None and named.called and _declares(named, alone.group(1)) else None
+    bold = _BOLD_SYMBOL.match(inline.marked)
+    if bold is None or not (_SAID.match(bold.group("rest")) or plain(bold.group(1)).endswith(":")):
+        return None
+    named = _only(read_symbols(bold.group(1).rstrip().rstrip(":"), inline.line))
+    if named is None or not (named.called or (named.kind_word and named.coded) or (named.coded and "." in named.name)):
+        return None
+    return named
+
+
+def _declares(named: Named, text: str) -> bool:
+    """Say whether a lone code span is a declaration rather than a call: types, an arrow, or ``def``."""
+    signature = named.signature
+    typed = signature is not None and (signature.returns or any(one.annotation for one in signature.parameters))
+    return bool(typed) or bool(re.match(r"\s*(?:async|def|class)\s", text))
+
+
+def _only(symbols: tuple[Named, ...]) -> Named | None:
+    """Return the one symbol, or None."""
+    return symbols[0] if len(symbols) == 1 else None

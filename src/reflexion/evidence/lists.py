@@ -1,0 +1,206 @@
+"""Lists of a document: parameters, exceptions, keys, constants, symbols, and what their items hold."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from reflexion.evidence.collector import Collector, Scope
+from reflexion.evidence.entries import Entry, lead_texts, read_default, read_entry
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, Inline, plain, ticked
+from reflexion.evidence.leads import read_lead
+from reflexion.evidence.markup import Node
+from reflexion.evidence.roles import (
+    HISTORY_ROLES,
+    add_bases,
+    add_constant,
+    add_keys,
+    add_raise,
+    add_return,
+    is_nothing,
+    list_role,
+    returned_type,
+)
+from reflexion.evidence.sentences import leading_message, message_in
+from reflexion.evidence.titles import Named, read_named
+from reflexion.evidence.words import Role
+
+Walk = Callable[[list[Node], Scope], None]
+
+SYMBOL_ROLES: dict[Role, str | None] = {
+    "functions": "function",
+    "methods": "method",
+    "classes": "class",
+    "properties": "property",
+    "symbols": None,
+}
+_TYPE_LABEL = re.compile(r"^\s*[\ue002]?(?:type|data type)[\ue003]?\s*:\s*[\ue003]?\s*", re.IGNORECASE)
+_REQUIRED_LABEL = re.compile(
+    r"^\s*[\ue002]?(required|optional)[\ue003]?\s*(?::\s*[\ue003]?\s*(\w+))?\s*\.?\s*$", re.IGNORECASE
+)
+
+
+def read_list(node: Node, scope: Scope, out: Collector, walk: Walk) -> None:
+    """Add the claims of a list under its scope's role; ``walk`` reads what items hold."""
+    items = [item for item in node.children if item.kind == "item"]
+    role = scope.role
+    if role in ("parameters", "attributes"):
+        _read_parameters(items, scope, out, walk)
+    elif role == "raises":
+        _read_raises(items, scope, out, walk)
+    elif role in ("returns", "yields"):
+        _read_returns(items, scope, out, walk)
+    elif role == "bases":
+        for item in items:
+            add_bases(lead_of(item), scope, out)
+    else:
+        for item in items:
+            _read_item(item, scope, out, walk)
+
+
+def lead_of(item: Node) -> Inline:
+    """Return the first paragraph of an item, or an empty text."""
+    first = item.children[0] if item.children else None
+    if first is None or first.inline is None:
+        return Inline("", item.line)
+    return first.inline
+
+
+def body_of(item: Node) -> list[Node]:
+    """Return what an item holds after its first paragraph."""
+    first = item.children[0] if item.children else None
+    return item.children[1:] if first is not None and first.inline is not None else item.children
+
+
+def _read_parameters(items: list[Node], scope: Scope, out: Collector, walk: Walk) -> None:
+    """Read a list of parameters: at least half of its items must have that form."""
+    role = list_role(scope)
+    found = [(item, read_entry(lead_of(item).marked)) for item in items]
+    entries = [(item, entry) for item, entry in found if entry is not None]
+    if len(items) == 1 and not entries and is_nothing(lead_of(items[0]).marked):
+        if role == "parameter":
+            out.add_list([], replace(scope, line=scope.line or items[0].line), "list")
+        return
+    labelled = [item for item, entry in found if entry is None and read_lead(lead_of(item)) is not None]
+    if entries and len(entries) * 2 >= len(items) - len(labelled):
+        out.add_list([(item.line, _with_details(item, entry)) for item, entry in entries], scope, "list", role)
+    inner = replace(scope, role=None, led=False, entry=True)
+    for item, entry in found:
+        if entry is None:
+            _read_item(item, replace(scope, role=None, led=False), out, walk)
+        else:
+            out.add_sentences(lead_of(item), inner)
+            walk(body_of(item), inner)
+
+
+def _with_details(item: Node, entry: Entry) -> Entry:
+    """Take type, default and "required" from nested items such as ``Type: int``."""
+    for child in item.children[1:]:
+        for detail in child.children if child.kind == "list" else []:
+            entry = _with_detail(entry, lead_of(detail).marked)
+    return entry
+
+
+def _with_detail(entry: Entry, marked: str) -> Entry:
+    """Take one detail."""
+    typed = _TYPE_LABEL.match(marked)
+    if typed and entry.type is None:
+        return replace(entry, type=returned_type(marked[typed.end() :]))
+    required = _REQUIRED_LABEL.match(plain(marked))
+    if required:
+        yes = (required.group(2) or "yes").lower() in ("yes", "true")
+        return replace(entry, optional=yes == (required.group(1).lower() == "optional"))
+    default = read_default(marked)
+    return replace(entry, default=default) if default is not None and entry.default is None else entry
+
+
+def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) -> None:
+    """Read a list of exceptions; messages may stand in nested items."""
+    for item in items:
+        inline = lead_of(item)
+        before = len(out.raises)
+        claims = add_raise(inline, scope, out)
+        out.add_mentions(inline, scope)
+        nested = [detail for child in body_of(item) if child.kind == "list" for detail in child.children]
+        messages = [
+            (detail.line, message) for detail in nested if (message := _message_of(lead_of(detail))) is not None
+        ]
+        if len(claims) == 1 and claims[0].message is None and messages:
+            out.raises[before:] = [
+                replace(claims[0], line=line if len(messages) > 1 else claims[0].line, message=message)
+                for line, message in messages
+            ]
+        walk(body_of(item), replace(scope, role=None, led=False, entry=True))
+
+
+def _message_of(inline: Inline) -> str | None:
+    """Return the message that a nested item gives."""
+    return message_in(inline.marked) or leading_message(inline.marked)
+
+
+def _read_returns(items: list[Node], scope: Scope, out: Collector, walk: Walk) -> None:
+    """Read what a list under "Returns" states: keys of a dictionary, or one type, or several results."""
+    inlines = [lead_of(item) for item in items]
+    if not inlines or add_keys(inlines, scope, out):
+        return
+    inner = replace(scope, role=None, led=False, entry=True)
+    if len(items) == 1:
+        add_return(inlines[0], scope, out)
+    else:
+        typed = next((one for one in inlines if _TYPE_LABEL.match(one.marked)), None)
+        if typed is not None:
+            label = _TYPE_LABEL.match(typed.marked)
+            add_return(typed.part(label.end() if label else 0), scope, out)
+    for item, inline in zip(items, inlines, strict=True):
+        out.add_mentions(inline, scope)
+        _read_key_lists(body_of(item), scope, out)
+        walk(body_of(item), inner)
+
+
+def _read_key_lists(nodes: list[Node], scope: Scope, out: Collector) -> None:
+    """Take the keys of a dictionary from lists inside an item."""
+    for node in nodes:
+        if node.kind == "list":
+            add_keys([lead_of(item) for item in node.children], scope, out)
+
+
+def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
+    """Read an item by its own lead-in, by the role of the list, or as prose."""
+    inline = lead_of(item)
+    if read_lead(inline) is not None:
+        walk(item.children, scope)
+        return
+    role = scope.role
+    if role in ("constants", "members") and add_constant(inline, scope, out):
+        out.add_mentions(inline, scope)
+        walk(body_of(item), replace(scope, role=None, led=False, entry=True))
+        return
+    if role in HISTORY_ROLES and role is not None:
+        out.add_history(item.line, HISTORY_ROLES[role], inline.plain)
+        return
+    named = _symbol_of(inline, role)
+    if named is None:
+        out.add_sentences(inline, scope)
+        walk(body_of(item), scope)
+        return
+    sure = role in SYMBOL_ROLES
+    out.add_symbol(named, scope, item.line, "list", ticked(inline.marked), sure=sure)
+    inner = scope.about(named)
+    out.add_sentences(inline, inner)
+    walk(body_of(item), inner)
+
+
+def _symbol_of(inline: Inline, role: Role | None) -> Named | None:
+    """Return the symbol that an item is about: any name in a list of symbols, elsewhere only ``foo()`` with words."""
+    texts, end = lead_texts(inline.marked)
+    if len(texts) != 1:
+        return None
+    coded = CODE_ON in inline.marked[:end]
+    named = read_named(texts[0], coded, inline.line)
+    if named is None or not re.match(
+        rf"[{CODE_OFF}{MARK_OFF}]*\s*(?:$|[:\u2013\u2014(\n\u2028\u2192]|--?[\s>])", inline.marked[end:]
+    ):
+        return None
+    if role in SYMBOL_ROLES and role is not None:
+        kind = named.kind_word or SYMBOL_ROLES[role]
+        return replace(named, kind_word=kind) if coded or named.called or "_" in named.name else None
+    return named if named.called and coded else None

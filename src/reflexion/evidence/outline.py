@@ -1,0 +1,125 @@
+"""The sections of a document: which symbol and which role each heading opens."""
+
+from dataclasses import dataclass, field, replace
+
+from reflexion.evidence.claims import RaiseClaim
+from reflexion.evidence.collector import Collector, Scope, qualified_name
+from reflexion.evidence.entries import read_entry
+from reflexion.evidence.inline import Inline, ticked
+from reflexion.evidence.lists import SYMBOL_ROLES
+from reflexion.evidence.markup import Node
+from reflexion.evidence.roles import add_constant, constant_of, list_role
+from reflexion.evidence.sentences import EXCEPTION
+from reflexion.evidence.titles import Named, Title, is_sure, read_title
+from reflexion.evidence.words import Role
+
+_LOCAL: frozenset[Role] = frozenset({"parameters", "returns", "yields", "attributes", "signature", "examples", "bases"})
+_NUMPY_LEVEL = 2
+
+
+@dataclass(slots=True)
+class Outline:
+    """The open sections, outermost first: heading level and scope of each."""
+
+    stack: list[tuple[int, Scope]] = field(default_factory=lambda: [(0, Scope())])
+    symbols_at: dict[int, int] = field(default_factory=dict)
+
+    def open(self, node: Node, scope: Scope, out: Collector) -> Scope:
+        """Open the section of a heading: add what the heading claims, return the section's scope."""
+        inline = node.inline or Inline("", node.line)
+        title = read_title(inline.marked, node.line)
+        if node.setext and node.level == _NUMPY_LEVEL and title.role in _LOCAL | {"raises"} and scope.subject:
+            return scope.with_role(title.role, node.line)
+        beside = self._close(node.level)
+        parent = self.stack[-1][1]
+        inner = self._scope(title, inline, node, parent, beside, out)
+        self.stack.append((node.level, inner))
+        return inner
+
+    def _close(self, level: int) -> Scope | None:
+        """Close the sections that a heading of this level ends; return the one of the same level, if any."""
+        beside = None
+        while len(self.stack) > 1 and self.stack[-1][0] >= level:
+            found, scope = self.stack.pop()
+            beside = scope if found == level else beside
+        return beside
+
+    def _scope(
+        self, title: Title, inline: Inline, node: Node, parent: Scope, beside: Scope | None, out: Collector
+    ) -> Scope:
+        """Return the scope of a section and add its heading's claims."""
+        if title.role is not None:
+            return self._role_scope(title, node, parent, beside)
+        inner = replace(parent, role=None, led=False, attached=False, line=node.line)
+        if not title.symbols:
+            return inner
+        if len(title.symbols) > 1:
+            for named in title.symbols:
+                out.add_symbol(
+                    named, parent, node.line, "heading", ticked(inline.marked), sure=is_sure(named, node.level)
+                )
+            return replace(inner, subject=None, kind_word=None)
+        return self._symbol_scope(title.symbols[0], inline, node, parent, out)
+
+    def _role_scope(self, title: Title, node: Node, parent: Scope, beside: Scope | None) -> Scope:
+        """Return the scope of a heading such as "Parameters"."""
+        role = title.role
+        if title.of is not None:
+            subject = qualified_name(parent.subject, parent.kind_word, title.of)
+            return replace(parent, subject=subject, attached=False).with_role(role, node.line)
+        if beside is not None and beside.subject is not None and beside.subject != parent.subject:
+            alone = self.symbols_at.get(node.level, 0) == 1
+            if role in _LOCAL or ((beside.attached or alone) and role in ("raises", "module", "foreign")):
+                return replace(beside, foreign=parent.foreign, attached=True).with_role(role, node.line)
+        return replace(parent, attached=False, led=False).with_role(role, node.line)
+
+    def _symbol_scope(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> Scope:
+        """Return the scope of a symbol's heading, or of an entry that stands as a heading."""
+        text = ticked(inline.marked)
+        inner = replace(parent, role=None, led=False, attached=False, line=node.line)
+        if self._add_entry(named, inline, node, parent, out):
+            return replace(inner, entry=True)
+        kind = named.kind_word or (SYMBOL_ROLES.get(parent.role) if parent.role is not None else None)
+        named = replace(named, kind_word=kind)
+        sure = is_sure(named, node.level) and parent.role not in ("examples", "raises")
+        out.add_symbol(named, parent, node.line, "heading", text, sure=sure)
+        self.symbols_at[node.level] = self.symbols_at.get(node.level, 0) + 1
+        _add_value(named, inline, parent, out)
+        return inner.about(named)
+
+    def _add_entry(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> bool:
+        """Add a heading that is an entry of its section: a parameter, an exception, a constant."""
+        if parent.subject is None or parent.foreign or named.called:
+            return False
+        entry = read_entry(inline.marked)
+        if parent.role in ("parameters", "attributes") and entry is not None:
+            out.add_list([(node.line, entry)], parent, "list", list_role(parent))
+            return True
+        if parent.role == "raises" and EXCEPTION.fullmatch(named.name):
+            out.raises.append(RaiseClaim(node.line, parent.subject, named.name, None, ticked(inline.marked)))
+            return True
+        return parent.role in ("constants", "members") and add_constant(inline, parent, out)
+
+    def lifted(self, base: Scope, scope: Scope, node: Node) -> Scope:
+        """Give the section around a "Signature" section the symbol that its fence shows; return the section's scope."""
+        if (
+            node.kind != "fence"
+            or scope.subject == base.subject
+            or base.subject is not None
+            or base.role != "signature"
+        ):
+            return base
+        if len(self.stack) > 1 and self.stack[-2][1].subject is None:
+            level, outer = self.stack[-2]
+            self.stack[-2] = (level, replace(outer, subject=scope.subject, kind_word=scope.kind_word))
+        return replace(base, subject=scope.subject, kind_word=scope.kind_word)
+
+
+def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> None:
+    """Add the value in a heading such as ``MAX_RETRIES = 3``."""
+    entry = read_entry(inline.marked) if named.name.rpartition(".")[2].isupper() and not named.called else None
+    if entry is None:
+        return
+    value, _ = constant_of(entry)
+    if value is not None:
+        add_constant(inline, replace(parent, role=None), out)

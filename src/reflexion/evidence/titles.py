@@ -1,0 +1,207 @@
+"""What a heading, a bold lead-in or the front of an entry names: a role such as "parameters", or a symbol."""
+
+import keyword
+import re
+from dataclasses import dataclass, replace
+
+from reflexion.evidence.claims import SignatureClaim
+from reflexion.evidence.entries import DASH, lead_texts
+from reflexion.evidence.inline import CODE_ON, MARK_OFF, MARK_ON, plain
+from reflexion.evidence.signatures import NAME, read_signature
+from reflexion.evidence.words import FILE_ENDINGS, KIND_PREFIXES, KIND_WORDS, NO_NAMES, Role, role_of, role_with_name
+
+_KINDS = "|".join(sorted(map(re.escape, KIND_WORDS), key=len, reverse=True))
+_PREFIXES = "|".join(KIND_PREFIXES)
+_FRONT = re.compile(
+    rf"^(?:the\s+)?(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async))(?:\s*:\s*|\s+[-{DASH}]\s+|\s+)(?=\S)",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    rf"^\s*[\s(\[{MARK_ON}]*(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async|static|abstract))[)\]{MARK_OFF}]*\s*(?:[:{DASH}-]\s.*)?$",
+    re.IGNORECASE,
+)
+_TRIM = re.compile(r"^(?:[^\w\s(`\ue000-\ue003\"'@*]+\s*)*(?:\d+(?:\.\d+)*[.)]?\s+)?")
+_ANCHOR = re.compile(r"\s*\{#[^}]*\}\s*$|\s*#+\s*$")
+_TEXT_FRONT = re.compile(
+    r"^(?:@(?P<decorator>\w+)\s+)?(?P<words>(?:(?:async|def|class|property|static|staticmethod|classmethod|enum|exception|function|"
+    r"method|const|constant|abstract|dataclass)\s+)*)(?P<rest>.+)$",
+    re.DOTALL,
+)
+_DESCRIBED = re.compile(rf"^\s*(?:[:{DASH}]|-\s|--).*$", re.DOTALL)
+_CLASS_KINDS = frozenset(
+    {"class", "dataclass", "enum", "enumeration", "exception", "protocol", "namedtuple", "named tuple", "data class"}
+)
+_DECORATED = {"property": "property", "staticmethod": "static method", "classmethod": "class method"}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A symbol that a text names: ``called`` where brackets follow the name, ``coded`` where code ticks set it."""
+
+    name: str
+    kind_word: str | None = None
+    called: bool = False
+    coded: bool = False
+    signature: SignatureClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a heading or lead-in is about. ``of`` is the symbol of a title such as "Parameters of foo"."""
+
+    role: Role | None = None
+    of: str | None = None
+    symbols: tuple[Named, ...] = ()
+
+
+def is_class_like(name: str, kind_word: str | None) -> bool:
+    """Say whether a symbol can hold members, by its kind word or its capital."""
+    last = name.rpartition(".")[2]
+    return (kind_word or "").split(" ")[-1] in _CLASS_KINDS or (last[:1].isupper() and not last.isupper())
+
+
+def is_sure(named: Named, level: int) -> bool:
+    """Say whether a heading of this level surely names a symbol: a page's first heading may be the module's name."""
+    if level == 1:
+        return named.called or named.kind_word is not None
+    humps = named.kind_word is not None and re.search(r"[a-z][A-Z]", named.name) is not None
+    return named.coded or named.called or humps or _certain(named.name)
+
+
+def read_title(marked: str, line: int) -> Title:
+    """Return what a heading or lead-in is about."""
+    text = _ANCHOR.sub("", marked.strip())
+    text = _TRIM.sub("", text, count=1).strip()
+    words = plain(text)
+    role = role_of(words)
+    if role is not None and (CODE_ON not in text or words[:1].isupper()):
+        return Title(role)
+    if words.lower().startswith(("module", "package", "script")):
+        return Title("module")
+    named = role_with_name(words)
+    if named is not None:
+        return Title(*named)
+    return Title(symbols=read_symbols(text, line))
+
+
+def read_symbols(text: str, line: int) -> tuple[Named, ...]:
+    """Return the symbols that a whole text names, none where it says more than that."""
+    text = re.sub(r"^the\s+", "", text, flags=re.IGNORECASE)
+    front = _FRONT.match(plain_front(text))
+    kind = _kind(front.group("kind")) if front else None
+    rest = _after_front(text, front)
+    texts, end = lead_texts(rest)
+    if texts:
+        return _from_marked(rest, texts, end, kind, line)
+    return _from_plain(plain(rest), kind, line, separated=bool(front and ":" in front.group()))
+
+
+def plain_front(text: str) -> str:
+    """Return the plain words in front of the first mark, with one character for the mark."""
+    cut = re.search(r"[\ue000-\ue003]", text)
+    return text[: cut.start()] + "x" if cut else text
+
+
+def _after_front(text: str, front: re.Match[str] | None) -> str:
+    """Return the text after the kind words."""
+    return text[front.end() :] if front else text
+
+
+def _kind(words: str) -> str:
+    """Return kind words in one spelling."""
+    kind = " ".join(words.lower().replace("asynchronous", "async").split())
+    kind = re.sub(
+        r"^(?:the|public|private|helper|utility|main|internal|custom|module-level|instance)\s+(?=\w)", "", kind
+    )
+    return {
+        "async": "async function",
+        "def": "function",
+        "staticmethod": "static method",
+        "classmethod": "class method",
+    }.get(kind, kind)
+
+
+def _from_marked(rest: str, texts: list[str], end: int, kind: str | None, line: int) -> tuple[Named, ...]:
+    """Read names set in code or bold, and check that what follows adds no more than kind, type or description."""
+    coded = CODE_ON in rest[:end]
+    tail = rest[end:]
+    if len(texts) == 1 and re.match(r"\s*(?:\(|\u2192|->)", tail):
+        joined = read_named(plain(texts[0] + _signature_tail(tail)), coded, line)
+        if joined is not None and joined.signature:
+            return (_with_kind(joined, kind),)
+    back = _BACK.match(tail)
+    if plain(tail) and not back and not _DESCRIBED.match(tail):
+        return ()
+    kind = kind or (_kind(back.group("kind")) if back else None)
+    found = [read_named(text, coded, line) for text in texts]
+    named = [
+        _with_kind(one, kind)
+        for one in found
+        if one is not None and (coded or one.called or _certain(one.name) or kind)
+    ]
+    return tuple(named) if len(named) == len(texts) else ()
+
+
+def _signature_tail(tail: str) -> str:
+    """Return the part of a tail that can belong to a signature."""
+    return re.split(rf"\s[{DASH}]\s|\s-\s|:\s+(?=[A-Z][a-z]+\s)", plain(tail))[0]
+
+
+def _with_kind(named: Named, kind: str | None) -> Named:
+    """Give a symbol the kind word around it, unless its own text has one."""
+    return replace(named, kind_word=named.kind_word or kind)
+
+
+def _from_plain(text: str, kind: str | None, line: int, *, separated: bool) -> tuple[Named, ...]:
+    """Read a heading without any mark: a signature, or one word that can only be a name."""
+    text = text.strip().rstrip(":")
+    first, _, rest = text.partition(" ")
+    back = _BACK.match(rest) if rest else None
+    whole = None if back else read_named(text, False, line)
+    if whole is not None and (whole.called or _certain(whole.name) or " " not in text):
+        return (_with_kind(whole, kind),)
+    described = re.match(rf"^[:{DASH}-]+\s", rest) or first.endswith(":")
+    named = read_named(first.rstrip(":"), False, line)
+    if named is None or not (back or (described and (named.called or _certain(named.name)))):
+        return ()
+    if back and not (named.called or _certain(named.name) or first[:1].isupper()):
+        return ()
+    return (_with_kind(named, kind or (_kind(back.group("kind")) if back else None)),)
+
+
+def _certain(name: str) -> bool:
+    """Say whether a bare word can only be a name."""
+    return "_" in name or bool(re.search(r"[a-z]\.[A-Za-z]", name))
+
+
+def read_named(text: str, coded: bool, line: int) -> Named | None:
+    """Return the symbol that a text without marks is, from ``foo`` to ``async def foo(a: int) -> str``."""
+    found = _TEXT_FRONT.match(" ".join(text.split()).rstrip(":;"))
+    if found is None:
+        return None
+    rest = found.group("rest").strip()
+    words = found.group("words").split()
+    kind = _DECORATED.get(found.group("decorator") or "") or (_kind(" ".join(_spoken(words))) if words else None)
+    if re.fullmatch(NAME, rest):
+        return Named(rest, kind, coded=coded) if _usable(rest) else None
+    lead = " ".join(word for word in words if word in ("async", "def", "class"))
+    signature = read_signature(f"{lead} {rest}".strip(), line)
+    if signature is not None and _usable(signature.name):
+        return Named(signature.name, kind, True, coded, signature)
+    called = re.match(rf"({NAME})\s*\(.*\)(?:\s*->\s*\S.*)?$", rest)
+    if called and _usable(called.group(1)) and not re.search(r"[\"']", rest):
+        return Named(called.group(1), kind, True, coded)
+    typed = re.match(rf"({NAME})\s*(?::\s*[\w.\[\], |]+|=\s*\S.*|:\s*[\w.\[\], |]+=\s*\S.*|->\s*\S.*)$", rest)
+    return Named(typed.group(1), kind, False, coded) if typed and coded and _usable(typed.group(1)) else None
+
+
+def _spoken(words: list[str]) -> list[str]:
+    """Return kind words as people say them."""
+    spoken = [word for word in words if word != "def"]
+    return spoken or ["function"]
+
+
+def _usable(name: str) -> bool:
+    """Say whether a name can be a symbol of a module: no keyword, no file, no ordinary word."""
+    lowered = name.lower()
+    return not (keyword.iskeyword(name) or lowered in NO_NAMES or lowered.endswith(FILE_ENDINGS) or name == "__main__")
