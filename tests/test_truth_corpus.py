@@ -103,7 +103,7 @@ def test_all_kinds_are_planted_in_the_styles_that_can_hold_them() -> None:
     assert len(kinds) >= 40
     assert sum(len(faults(name)) for name in NAMES) >= 300
     # Prose has no lists of parameters to leave one out of.
-    lists_only = {"drop parameter", "phantom parameter", "wrong type", "exception with its message added"}
+    lists_only = {"drop parameter", "phantom parameter", "wrong type", "exception added"}
     for kind in ("wrong default", "drop exception", "misquoted message", "denied exception", "rename symbol"):
         assert {style for one, style in planted if one == kind} == set(STYLES)
     for kind in lists_only:
