@@ -169,6 +169,32 @@ class Kept(Exception):
 
 class Plain(ValueError):
     pass
+
+class Counted(Exception):
+    def __init__(self, what, count):
+        text = "%s is %d" % (what, count)
+        super().__init__("{}, {extra!r}".format(text, extra=what))
+
+class Strict(Exception):
+    def __init__(self, message):
+        def check():
+            raise Strict("nested")
+        if not message:
+            raise Strict("none given")
+        super().__init__(message)
+
+class Maker:
+    @classmethod
+    def _bad(cls, what):
+        return Named(what, kind="made")
+    @staticmethod
+    def _worse(what):
+        message = f"worse: {what}"
+        return ValueError(message)
+    def f(self, x):
+        raise self._bad(x)
+    def g(self):
+        raise self._worse("all")
 """
 
 
@@ -200,7 +226,17 @@ class Plain(ValueError):
         ("raise Kept('given')", "given"),
         ("raise Plain('given')", "given"),
         ("raise Plain", None),
+        ("raise Counted('n', 3)", "n is 3, n"),
+        ("raise Counted(x, x.size)", "{x} is {x.size}, {x}"),
+        ("raise Strict('given')", "given"),
     ],
 )
 def test_message_of_an_exception_of_this_file(statement: str, message: str | None) -> None:
-    assert [each.message for each in raises(f"{CLASSES}\ndef f(x):\n    {statement}\n")] == [message]
+    found = raises(f"{CLASSES}\ndef f(x):\n    {statement}\n")
+    assert [each.message for each in found if not each.via] == [message]
+
+
+@pytest.mark.parametrize(("name", "message"), [("f", "made {x} not found"), ("g", "worse: all")])
+def test_message_of_an_exception_made_by_a_method(name: str, message: str) -> None:
+    found = next(each for each in facts_of_python(CLASSES, "m").walk() if each.qualname == f"Maker.{name}")
+    assert [each.message for each in found.raises] == [message]

@@ -3,7 +3,7 @@
 import ast
 
 from reflexion.evidence.facts import Facts, Import
-from reflexion.evidence.python.constructed import constructed_messages
+from reflexion.evidence.python.constructed import constructed_messages, made_exceptions
 from reflexion.evidence.python.hierarchy import ClassIndex
 from reflexion.evidence.python.notebook import notebook_source
 from reflexion.evidence.python.parse import parse_module, too_deep
@@ -38,7 +38,7 @@ def facts_of_notebook(text: str, module: str, path: str = "<notebook>") -> Facts
 def _facts(tree: ast.Module, text: str, module: str) -> Facts:
     scope = read_scope(tree.body)
     classes = ClassIndex(scope)
-    thrower = Thrower(scope, classes, constructed_messages)
+    thrower = Thrower(scope, classes, constructed_messages, made_exceptions)
     return Facts(
         module=module,
         symbols=SymbolBuilder(scope, classes, thrower).symbols(),

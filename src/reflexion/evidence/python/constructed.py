@@ -1,4 +1,4 @@
-"""The message of an exception whose class stands in the file: what its ``__init__`` or ``__str__`` makes of a call."""
+"""Exceptions that the file itself makes: by the ``__init__`` or ``__str__`` of their class, or by a function."""
 
 import ast
 from collections.abc import Iterator
@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from reflexion.evidence.python.hierarchy import ClassInfo
 from reflexion.evidence.python.messages import (
     UNREADABLE,
-    Hole,
     Lookup,
     MessageReader,
+    Parts,
     Texts,
     Value,
     hole,
     message_of,
-    or_hole,
 )
-from reflexion.evidence.python.syntax import FunctionNode, dotted_name, is_constant
+from reflexion.evidence.python.syntax import FunctionNode, decorator_names, dotted_name, is_constant
 from reflexion.evidence.python.thrown import Messages, Thrower
 from reflexion.evidence.python.units import Environment, Unit
 from reflexion.evidence.python.walk import Walker
@@ -35,7 +34,7 @@ def constructed_messages(
     walker = None
     if maker is not None:
         owner, node = maker
-        walker = _walk(thrower, owner, node, _bound(node, call, reader))
+        walker = _walk(thrower, owner, node, _bound(node, call, reader, skip=1))
         names = walker.end
     if teller is not None:
         return _told(_walk(thrower, info, teller[1], {key: names[key] for key in names if key.startswith("self.")}))
@@ -49,6 +48,23 @@ def constructed_messages(
     if not walker.unit.base_calls and call is not None and len(call.args) == 1 and not call.keywords:
         return reader.messages(call.args[0])  # BaseException keeps the arguments when nobody else sets them
     return tuple(dict.fromkeys(found)) or (None,)
+
+
+def made_exceptions(
+    thrower: Thrower, owner: ClassInfo | None, node: FunctionNode, call: ast.Call, reader: MessageReader
+) -> list[tuple[str | None, Messages]]:
+    """Return the types and messages of what a function of this file returns, to be raised; None for no known type."""
+    skip = 1 if owner and "staticmethod" not in decorator_names(node) else 0
+    walker = _walk(thrower, owner, node, _bound(node, call, reader, skip))
+    inside = walker.argument_reader(walker.end)
+    found: list[tuple[str | None, Messages]] = []
+    for value in walker.unit.returns:
+        if not isinstance(value, ast.Call):
+            found.append((None, ()))
+            continue
+        types = thrower.type_names(value.func, walker.unit, walker.end)
+        found += [(name, thrower.messages(name, value, owner, inside) if name else ()) for name in types]
+    return found
 
 
 def _passed_on(
@@ -68,6 +84,9 @@ def _passed_on(
 class _ConstructorWalker(Walker):
     """Walks a constructor whose arguments are known, so that its conditions can often be told."""
 
+    # What the constructor itself raises is no part of the message, and may be the very exception in the making.
+    notes_raises = False
+
     def truth(self, test: ast.expr, names: Environment) -> bool | None:
         return _truth(test, lambda name: self.lookup(name, names))
 
@@ -86,18 +105,18 @@ class _ArgumentReader(MessageReader):
     """Reads messages with the arguments of a call put in for the names of the parameters."""
 
     def piece(self, node: ast.expr, depth: int) -> Texts:
-        plain = isinstance(node, ast.FormattedValue) and node.format_spec is None and node.conversion in (-1, ord("s"))
-        if not plain:
-            return super().piece(node, depth)
-        assert isinstance(node, ast.FormattedValue)
-        known = _known(node.value, self.lookup)
-        if isinstance(known, ast.Constant):
-            return ((str(known.value),),)
-        texts = UNREADABLE if known is None else self.lookup(dotted_name(node.value) or "")[0].texts
-        return or_hole(texts, self.hole(node.value))
+        if isinstance(node, ast.FormattedValue) and (node.format_spec or node.conversion not in (-1, ord("s"))):
+            return ((hole(_known(node.value, self.lookup) or node.value),),)
+        return super().piece(node, depth)
 
-    def hole(self, node: ast.expr) -> Hole:
-        return hole(_known(node, self.lookup) or node)
+    def filled(self, node: ast.expr) -> Parts:
+        known = _known(node, self.lookup)
+        if known is None:
+            return (hole(node),)
+        if isinstance(known, ast.Constant):
+            return (str(known.value),)
+        texts = self.lookup(dotted_name(node) or "")[0].texts
+        return texts[0] if len(texts) == 1 and texts[0] is not None else (hole(known),)
 
     def choice(self, node: ast.IfExp | ast.BoolOp, depth: int) -> Texts:
         if isinstance(node, ast.IfExp):
@@ -145,9 +164,9 @@ def _known(node: ast.expr, lookup: Lookup) -> ast.expr | None:
     return values[0].node if len(values) == 1 else None
 
 
-def _walk(thrower: Thrower, owner: ClassInfo, node: FunctionNode, names: Environment) -> _ConstructorWalker:
-    unit = Unit(owner.qualname, node, owner)
-    unit.self_name = node.args.args[0].arg if node.args.args else None
+def _walk(thrower: Thrower, owner: ClassInfo | None, node: FunctionNode, names: Environment) -> _ConstructorWalker:
+    unit = Unit(node.name, node, owner)
+    unit.self_name = node.args.args[0].arg if owner and node.args.args else None
     walker = _ConstructorWalker(unit, thrower.module, thrower, names)
     walker.run()
     return walker
@@ -165,15 +184,15 @@ def _method(info: ClassInfo, name: str) -> tuple[ClassInfo, FunctionNode] | None
     return (owner, functions[0]) if owner and functions else None
 
 
-def _bound(node: FunctionNode, call: ast.Call | None, reader: MessageReader) -> Environment:
-    """Return what each parameter of a constructor holds when it is called so."""
+def _bound(node: FunctionNode, call: ast.Call | None, reader: MessageReader, skip: int) -> Environment:
+    """Return what each parameter holds when a function is called so; ``skip`` parameters are bound already."""
     positional = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
     names = _defaults(node, positional, reader)
     if call is None:
         return names
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return dict.fromkeys(names, _UNKNOWN)
-    for name, argument in zip(positional[1:], call.args, strict=False):
+    for name, argument in zip(positional[skip:], call.args, strict=False):
         names[name] = _argument(argument, reader)
     for keyword in call.keywords:
         names[keyword.arg or ""] = _argument(keyword.value, reader)

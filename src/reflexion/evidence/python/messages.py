@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from reflexion.evidence.python.syntax import dotted_name, last_name, text_of
+from reflexion.evidence.python.syntax import dotted_name, keyword_value, last_name, text_of
 
 _MOST_ALTERNATIVES = 8
 _DEEPEST = 40
@@ -49,6 +49,7 @@ class Message:
 
 
 Lookup = Callable[[str], tuple[Value, ...]]
+Fill = Callable[[ast.expr], Parts]
 
 
 class MessageReader:
@@ -93,7 +94,7 @@ class MessageReader:
 
     def _call(self, node: ast.Call, depth: int) -> Texts:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            return self._formatted(node.func.value, lambda text: _braces(text, node), depth)
+            return self._formatted(node.func.value, lambda text: _braces(text, node, self.filled), depth)
         if last_name(node.func) in _TRANSLATORS and len(node.args) == 1:
             return self.texts(node.args[0], depth + 1)
         return UNREADABLE
@@ -102,7 +103,7 @@ class MessageReader:
         if isinstance(node.op, ast.Add):
             return self._sum(node, depth)
         if isinstance(node.op, ast.Mod):
-            return self._formatted(node.left, lambda text: _percent(text, node.right), depth)
+            return self._formatted(node.left, lambda text: _percent(text, node.right, self.filled), depth)
         return UNREADABLE
 
     def _sum(self, node: ast.BinOp, depth: int) -> Texts:
@@ -116,18 +117,18 @@ class MessageReader:
         if all(texts == UNREADABLE for texts in alternatives):
             return UNREADABLE
         return _joined(
-            [or_hole(texts, self.hole(term)) for texts, term in zip(alternatives, reversed(terms), strict=True)]
+            [_or_filled(texts, self.filled(term)) for texts, term in zip(alternatives, reversed(terms), strict=True)]
         )
 
     def piece(self, node: ast.expr, depth: int) -> Texts:
         """Return one part of an f-string."""
         if isinstance(node, ast.FormattedValue):
-            return ((hole(node.value),),)
+            return (self.filled(node.value),)
         return self.texts(node, depth + 1)
 
-    def hole(self, node: ast.expr) -> Hole:
-        """Return what stands for an expression that is computed."""
-        return hole(node)
+    def filled(self, node: ast.expr) -> Parts:
+        """Return what a computed expression puts into a message."""
+        return (hole(node),)
 
     def _formatted(self, template: ast.expr, fill: Callable[[str], Parts | None], depth: int) -> Texts:
         texts = (_constant(parts) for parts in self.texts(template, depth + 1))
@@ -175,9 +176,8 @@ def _constant(parts: Parts | None) -> str | None:
     return None if message is None or message.template else message.text
 
 
-def or_hole(texts: Texts, computed: Hole) -> Texts:
-    """Return alternatives with a hole for each that cannot be read."""
-    return tuple((computed,) if parts is None else parts for parts in texts)
+def _or_filled(texts: Texts, computed: Parts) -> Texts:
+    return tuple(computed if parts is None else parts for parts in texts)
 
 
 def hole(node: ast.expr) -> Hole:
@@ -187,7 +187,7 @@ def hole(node: ast.expr) -> Hole:
     return Hole(text_of(node))
 
 
-def _percent(text: str, values: ast.expr) -> Parts | None:
+def _percent(text: str, values: ast.expr, filled: Fill) -> Parts | None:
     elements = list(values.elts) if isinstance(values, ast.Tuple) else [values]
     named = _keys_of(values)
     parts: list[str | Hole] = []
@@ -199,24 +199,22 @@ def _percent(text: str, values: ast.expr) -> Parts | None:
         if found[0].endswith("%"):
             parts.append("%")
         elif key is not None:
-            parts.append(named.get(key, Hole(key)))
+            parts.extend(filled(named[key]) if key in named else (Hole(key),))
         elif elements:
-            parts.append(hole(elements.pop(0)))
+            parts.extend(filled(elements.pop(0)))
         else:
             return None
     return (*parts, text[end:])
 
 
-def _keys_of(values: ast.expr) -> dict[str, Hole]:
+def _keys_of(values: ast.expr) -> dict[str, ast.expr]:
     if not isinstance(values, ast.Dict):
         return {}
     pairs = zip(values.keys, values.values, strict=True)
-    return {
-        key.value: hole(value) for key, value in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)
-    }
+    return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
 
 
-def _braces(text: str, call: ast.Call) -> Parts | None:
+def _braces(text: str, call: ast.Call, filled: Fill) -> Parts | None:
     parts: list[str | Hole] = []
     position = 0
     try:
@@ -225,20 +223,22 @@ def _braces(text: str, call: ast.Call) -> Parts | None:
             if name is None:
                 continue
             numbered = not name or name[0] in ".["
-            parts.append(_argument(call, f"{position}{name}" if numbered else name))
+            parts.extend(_argument(call, f"{position}{name}" if numbered else name, filled))
             position += numbered
     except ValueError:
         return None
     return tuple(parts)
 
 
-def _argument(call: ast.Call, field: str) -> Hole:
+def _argument(call: ast.Call, field: str, filled: Fill) -> Parts:
     head = re.match(r"\w*", field)
     name = head[0] if head else ""
     rest = field[len(name) :]
-    if name.isdigit():
-        position = int(name)
-        plain = position < len(call.args) and not any(isinstance(each, ast.Starred) for each in call.args)
-        return Hole(hole(call.args[position]).text + rest) if plain else Hole(field)
-    value = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-    return Hole(hole(value).text + rest) if value is not None else Hole(field)
+    if name.isdecimal():
+        plain = not any(isinstance(each, ast.Starred) for each in call.args)
+        value = dict(enumerate(call.args)).get(int(name)) if plain else None
+    else:
+        value = keyword_value(call, name)
+    if value is None:
+        return (Hole(field),)
+    return (Hole(hole(value).text + rest),) if rest else filled(value)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from reflexion.evidence.python.hierarchy import ClassIndex, ClassInfo, looks_like_exception
 from reflexion.evidence.python.messages import Message, MessageReader, Value
 from reflexion.evidence.python.scopes import Scope
-from reflexion.evidence.python.syntax import dotted_name, is_constant, keyword_value
+from reflexion.evidence.python.syntax import FunctionNode, dotted_name, is_constant, keyword_value
 from reflexion.evidence.python.units import Catcher, Environment, Guards, Site, Unit
 
 Messages = tuple[Message | None, ...]
 Handlers = list[tuple[str | None, Catcher]]
 Construct = Callable[["Thrower", ClassInfo, ast.Call | None, MessageReader], Messages]
+Make = Callable[["Thrower", ClassInfo | None, FunctionNode, ast.Call, MessageReader], list[tuple[str | None, Messages]]]
 
 _MESSAGE_KEYWORDS = ("message", "msg", "detail", "description", "reason", "error", "text")
 _MESSAGE_POSITIONS = 3
@@ -22,13 +23,15 @@ _BROAD = frozenset({"Exception", "BaseException", ""})
 class Thrower:
     """Knows the file's names well enough to tell what a ``raise`` raises.
 
-    ``construct`` gives the message of an exception whose constructor stands in the file.
+    ``construct`` gives the message of an exception whose constructor stands in the file, ``make`` the exceptions
+    that a function of the file returns.
     """
 
-    def __init__(self, module: Scope, classes: ClassIndex, construct: Construct) -> None:
+    def __init__(self, module: Scope, classes: ClassIndex, construct: Construct, make: Make) -> None:
         self.module = module
         self.classes = classes
         self._construct = construct
+        self._make = make
         self._values: dict[str, tuple[Value, ...]] = {}
 
     def sites(
@@ -44,13 +47,34 @@ class Thrower:
             if caught is not None:
                 sites += self._reraised(node.lineno, unit, caught)
                 continue
-            for name in self._type_names(thrown.func if isinstance(thrown, ast.Call) else thrown, unit, names, 0):
-                if name is None:
-                    unit.unknown = True
-                    continue
-                found = self.messages(name, thrown if isinstance(thrown, ast.Call) else None, unit.owner, reader)
-                sites += [Site(name, message, node.lineno, cause, (), True) for message in found]
+            for name, messages in self._made(thrown, unit, names, reader):
+                unit.unknown = unit.unknown or name is None
+                sites += [Site(name, each, node.lineno, cause, (), True) for each in messages if name is not None]
         return sites
+
+    def _made(
+        self, thrown: ast.expr, unit: Unit, names: Environment, reader: MessageReader
+    ) -> list[tuple[str | None, Messages]]:
+        """Return the types and messages that an expression stands for."""
+        if not isinstance(thrown, ast.Call):
+            types = self.type_names(thrown, unit, names)
+            return [(name, self.messages(name, None, unit.owner, reader) if name else ()) for name in types]
+        factory = self._factory(thrown, unit)
+        if factory is not None:
+            return self._make(self, *factory, thrown, reader) or [(None, ())]
+        types = self.type_names(thrown.func, unit, names)
+        return [(name, self.messages(name, thrown, unit.owner, reader) if name else ()) for name in types]
+
+    def _factory(self, call: ast.Call, unit: Unit) -> tuple[ClassInfo | None, FunctionNode] | None:
+        """Return the function of this file that a call means, and its class."""
+        head, _, rest = (dotted_name(call.func) or "").partition(".")
+        owner = None
+        if rest and head in {unit.self_name, "self", "cls"} and unit.owner:
+            owner = unit.owner.owner_of(rest)
+            functions = owner.scope.functions(rest) if owner else []
+        else:
+            functions = [] if rest or head in unit.bound else self.module.functions(head)
+        return (owner, functions[0]) if len(functions) == 1 else None
 
     def asserted(self, node: ast.Assert, reader: MessageReader, guards: Guards) -> list[Site]:
         """Return the possible ``AssertionError`` of an ``assert``."""
@@ -138,10 +162,11 @@ class Thrower:
             return [made for each in known for made in self._thrown(each, names, depth + 1)] or [node]
         return [node]
 
-    def _type_names(self, node: ast.expr, unit: Unit, names: Environment, depth: int) -> list[str | None]:
+    def type_names(self, node: ast.expr, unit: Unit, names: Environment, depth: int = 0) -> list[str | None]:
+        """Return the exception types that an expression can name, None for one that cannot be told."""
         if isinstance(node, ast.IfExp) and depth < _DEEPEST:
             sides = (node.body, node.orelse)
-            return [name for side in sides for name in self._type_names(side, unit, names, depth + 1)]
+            return [name for side in sides for name in self.type_names(side, unit, names, depth + 1)]
         dotted = dotted_name(node)
         if dotted is None or depth > _DEEPEST:
             return [None]
@@ -150,7 +175,7 @@ class Thrower:
             return [
                 name
                 for each in known
-                for name in (self._type_names(each, unit, names, depth + 1) if each is not None else [None])
+                for name in (self.type_names(each, unit, names, depth + 1) if each is not None else [None])
             ]
         return self._named_type(dotted, unit, names, depth)
 
@@ -167,7 +192,7 @@ class Thrower:
         values = self.module.values(dotted)
         if values and not looks_like_exception(dotted):
             first = values[0]
-            return self._type_names(first, unit, names, depth + 1) if first is not None else [None]
+            return self.type_names(first, unit, names, depth + 1) if first is not None else [None]
         return [dotted] if looks_like_exception(dotted) else [None]
 
     def _member_type(self, member: str, unit: Unit, names: Environment, depth: int) -> list[str | None]:
@@ -178,7 +203,7 @@ class Thrower:
         if self.classes.find(f"{owner.qualname}.{member}"):
             return [f"{owner.qualname}.{member}"]
         values = owner.scope.values(member)
-        return self._type_names(values[0], unit, names, depth + 1) if values and values[0] is not None else [None]
+        return self.type_names(values[0], unit, names, depth + 1) if values and values[0] is not None else [None]
 
 
 def _handler_of(node: ast.expr, names: Environment, handlers: Handlers) -> Catcher | None:

@@ -23,6 +23,8 @@ _YIELDS = (ast.Yield, ast.YieldFrom)
 class Walker:
     """Fills one unit. ``thrower`` knows the file's classes; ``module`` its top level."""
 
+    notes_raises: ClassVar[bool] = True
+
     def __init__(self, unit: Unit, module: Scope, thrower: Thrower, environment: Environment | None = None) -> None:
         self.unit = unit
         self.module = module
@@ -109,6 +111,8 @@ class Walker:
         for part in (node.exc, node.cause):
             if part is not None:
                 self.scan(part, names)
+        if not self.notes_raises:
+            return
         sites = self.thrower.sites(node, self.unit, names, self.reader(names), self.handlers)
         for site in sites:
             site.guards = self.guards
@@ -134,6 +138,8 @@ class Walker:
         return names
 
     def _nested(self, node: FunctionNode, name: str, names: Environment, *, is_method: bool) -> None:
+        if not self.notes_raises:
+            return
         own = parameter_names(node)
         inner = Unit(f"{self.unit.name}.<locals>.{name}", node, self.unit.owner, self.unit)
         if is_method:
