@@ -41,7 +41,7 @@ class Account(dict):
 
     @staticmethod
     def parse(text: str) -> "Account":
-        return Account(text)
+        return _read(text)
 
     async def pay(self, amount: float, *, note: Optional[str] = None) -> bool:
         """Pay."""
@@ -62,7 +62,9 @@ def totals(accounts: list[Account], name: str = "all") -> dict[str, float]:
 
 DOCUMENT = """# `accounts`
 
-The constant `LIMIT` is `1000`.
+## Constants
+
+- `LIMIT` = `1000`
 
 ## Enum `Level`
 
@@ -140,9 +142,7 @@ def totals(accounts: list[Account], name: str = "all") -> dict[str, float]
 - `accounts` (`list[Account]`): what to add up.
 - `name` (`str`, default `"all"`): a label.
 
-**Returns:** `dict[str, float]`
-
-Returns a dictionary with the keys `sum` and `count`.
+**Returns:** `dict[str, float]` with the keys `sum` and `count`.
 """
 
 
@@ -167,10 +167,10 @@ def test_the_true_document_has_no_finding(facts: Facts) -> None:
 
 FAULTS = [
     ("S101", _section("## Function `totals`"), ""),
-    ("S101", "The constant `LIMIT` is `1000`.", ""),
+    ("S101", "## Constants\n\n- `LIMIT` = `1000`\n", ""),
     ("S102", "## Function `totals`", "## Function `export(path)`\n\nExports.\n\n## Function `totals`"),
     ("S102", "### Property `Account.total`", "### Method `totals.close()`\n\nCloses.\n\n### Property `Account.total`"),
-    ("S103", "`LIMIT` is `1000`", "`LIMIT` is `2000`"),
+    ("S103", "`LIMIT` = `1000`", "`LIMIT` = `2000`"),
     ("S104", "| `HIGH` | `2` |\n", ""),
     ("S104", "| `HIGH` | `2` |", "| `HIGH` | `2` |\n| `HUGE` | `3` |"),
     ("S103", "| `HIGH` | `2` |", "| `HIGH` | `9` |"),
@@ -200,7 +200,7 @@ FAULTS = [
     ("R401", "**Returns:** `bool`", "**Returns:** `int`"),
     ("R401", "note: str | None = None) -> bool", "note: str | None = None) -> str"),
     ("R402", "`sum` and `count`", "`sum` and `mean`"),
-    ("R402", "the keys `sum` and `count`", "the key `sum`"),
+    ("R402", "the keys `sum` and `count`", "the keys `sum`"),
     ("H501", "# `accounts`\n", "# `accounts`\n\n**Version:** 7.3\n"),
     ("H502", "# `accounts`\n", "# `accounts`\n\n**Author:** Jane Roe\n"),
     ("H503", "# `accounts`\n", "# `accounts`\n\n**Last updated:** 2024-05-01\n"),
@@ -216,7 +216,7 @@ def test_each_fault_gives_its_error(facts: Facts, rule: str, true: str, false: s
 
 
 FAIR = [
-    ("`LIMIT` is `1000`", "`LIMIT` is `1_000`"),
+    ("`LIMIT` = `1000`", "`LIMIT` = `1_000`"),
     ("- `Broke`: \"cannot pay {amount}, limit is {LIMIT}\"", "- `Broke`: \"cannot pay <n>, limit is <m>\""),
     ("- `Broke`: \"cannot pay {amount}, limit is {LIMIT}\"", "- `Broke`: `cannot pay 5000, limit is 1000`"),
     ("- `TypeError`: \"amount must not be negative\"", "- `TypeError`: \"amount must not be negative.\""),

@@ -68,9 +68,17 @@ class Page:
         resolved = (self.source.resolve(mention.name, mention.subject) for mention in self.claims.mentions)
         return frozenset(symbol.qualname for symbol in resolved if symbol is not None)
 
+    @cached_property
+    def _words(self) -> str:
+        """The text without quoted messages, which name things that they do not describe."""
+        text = self.claims.text.replace("\\_", "_")
+        for message in sorted({claim.message for claim in self.claims.raises if claim.message}, key=len, reverse=True):
+            text = text.replace(message, " ")
+        return text
+
     def names_in_text(self, name: str) -> bool:
         """Whether the document's text holds the word at all."""
-        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.claims.text.replace("\\_", "_")) is not None
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self._words) is not None
 
     def line_of(self, symbol: Symbol) -> int:
         """Where the document speaks of a symbol, else of its class, else 1."""

@@ -123,7 +123,7 @@ def _quotes_nothing_known(page: Page, claim: RaiseClaim) -> bool:
 
 def _stands_for(page: Page, account: Account, claim: RaiseClaim) -> Raise | None:
     """The uncovered ``raise`` that the claim must mean: the one with its message, or the only one that is left."""
-    open_raises = [one for one in account.raises if not is_public_route(one)]
+    open_raises = [one for one in account.symbol.raises if not is_public_route(one)]
     if claim.message is not None:
         quoted = [one for one in open_raises if compare_message(claim.message, one) in {"same", "partial"}]
         if quoted:
@@ -243,9 +243,16 @@ def _line_of_gap(page: Page, account: Account) -> int:
 
 def _is_said_elsewhere(page: Page, symbol: Symbol, one: Raise) -> bool:
     """Whether the class or the module as a whole is said to raise it: then nothing is proved for the symbol."""
-    owner = page.source.owner(symbol)
-    general = [*page.raises.get("", []), *(page.raises.get(owner.qualname, []) if owner else [])]
+    general = [*page.raises.get("", []), *_of_the_class(page, symbol)]
     return any(covers(page.source, claim.type, one) for claim in general)
+
+
+def _of_the_class(page: Page, symbol: Symbol) -> list[RaiseClaim]:
+    """What the page says of the class around a method, as far as it does not speak of the constructor."""
+    owner = page.source.owner(symbol)
+    claims = page.raises.get(owner.qualname, []) if owner else []
+    made = owner.raises if owner else ()
+    return [claim for claim in claims if not any(covers(page.source, claim.type, each) for each in made)]
 
 
 def _without_message(page: Page, account: Account) -> Iterator[Finding]:

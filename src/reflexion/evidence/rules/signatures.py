@@ -29,7 +29,7 @@ def check_signatures(page: Page) -> Iterator[Finding]:
                 yield from _structure(page, claim, symbol)
     for stated in page.claims.symbols:
         symbol = page.source.resolve(stated.name, stated.subject)
-        if symbol is not None and stated.kind_word:
+        if symbol is not None and stated.kind_word and stated.where != "signature":
             yield from _kind_of_word(page, stated, symbol)
 
 
