@@ -23,9 +23,18 @@ from reflexion.evidence.claims import (
     SymbolClaim,
 )
 from reflexion.evidence.entries import Entry
-from reflexion.evidence.inline import CODE_OFF, CODE_ON, Inline, ticked
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, Inline, plain, ticked
 from reflexion.evidence.sentences import denials_in, history_in, raises_in, returned_in
 from reflexion.evidence.signatures import NAME
+from reflexion.evidence.statements import (
+    Stated,
+    bases_in,
+    constants_in,
+    enum_before,
+    kind_in,
+    says_no_parameters,
+    types_in,
+)
 from reflexion.evidence.titles import Named, is_class_like
 from reflexion.evidence.words import Role
 
@@ -43,7 +52,9 @@ class Scope:
 
     ``foreign``: the section is about other things (dependencies, command line). ``led``: the role comes from a
     lead-in, which ends with the list or paragraph after it. ``attached``: a role heading that stands at the level of
-    its symbol's heading.
+    its symbol's heading. ``entry``: inside an entry of a list, whose words are about that entry. ``blocked``: a list
+    without a lead-in of its own is announced as something else than parameters. ``page``: the symbol is that of the
+    page's first heading, which may as well be its title, so it qualifies no other name.
     """
 
     subject: str | None = None
@@ -54,18 +65,38 @@ class Scope:
     led: bool = False
     attached: bool = False
     entry: bool = False
+    blocked: bool = False
+    page: bool = False
+
+    def names(self, name: str) -> bool:
+        """Say whether a name is that of the scope's symbol, as far as both say."""
+        return self.subject is not None and self.subject.rpartition(".")[2] == name.rpartition(".")[2]
+
+    def outside(self) -> "Scope":
+        """Return the scope around the scope's symbol."""
+        head = (self.subject or "").rpartition(".")[0]
+        return replace(self, subject=head or None, kind_word="class" if head else None, role=None, led=False)
 
     def of(self, named: Named) -> str:
         """Return the dotted name of a symbol in this scope."""
-        return qualified_name(self.subject, self.kind_word, named.name)
+        return qualified_name(None if self.page else self.subject, self.kind_word, named.name)
 
     def about(self, named: Named) -> "Scope":
         """Return the scope of a symbol in this one."""
-        return replace(self, subject=self.of(named), kind_word=named.kind_word, role=None, led=False, attached=False)
+        return replace(
+            self,
+            subject=self.of(named),
+            kind_word=named.kind_word,
+            role=None,
+            led=False,
+            attached=False,
+            entry=False,
+            blocked=False,
+        )
 
     def with_role(self, role: Role | None, line: int, *, led: bool = False) -> "Scope":
         """Return this scope under a role."""
-        return replace(self, role=role, line=line, led=led, foreign=self.foreign or role == "foreign")
+        return replace(self, role=role, line=line, led=led, blocked=False, foreign=self.foreign or role == "foreign")
 
 
 def qualified_name(owner: str | None, owner_kind: str | None, name: str) -> str:
@@ -143,6 +174,32 @@ class Collector:
             old = self.lists[index]
             self.lists[index] = replace(old, end_line=max(old.end_line, last), names=old.names + names)
 
+    def signature_of(self, scope: Scope) -> SignatureClaim | None:
+        """Return the latest full signature of the scope's symbol, or None."""
+        last = (scope.subject or "").rpartition(".")[2]
+        for claim in self.signatures[:-9:-1]:
+            if claim.name.rpartition(".")[2] == last and not claim.abridged:
+                return claim
+        return None
+
+    def implied_role(self, entries: list[Entry], scope: Scope) -> Role | None:
+        """Return what entries without a lead-in are, right in the section of a symbol, or None.
+
+        They are parameters where the section's signature has them, or where each has a type and no class is meant.
+        """
+        if scope.subject is None or scope.entry or scope.foreign or scope.blocked or not entries:
+            return None
+        typed = all(entry.sure and (entry.type or entry.default) for entry in entries)
+        signature = self.signature_of(scope)
+        names = {one.name for one in signature.parameters} if signature else set()
+        known = [name in names for entry in entries for name in entry.names]
+        class_like = is_class_like(scope.subject, scope.kind_word)
+        if names and (all(known) if class_like else any(known)):
+            return "parameters"
+        if not typed or (names and not class_like):
+            return None
+        return "attributes" if class_like else "parameters"
+
     def _open_list(self, scope: Scope, role: ListRole, entries: list[tuple[int, Entry]]) -> int | None:
         """Return the index of the latest list where this one goes on with it, or None."""
         if not self.lists or not entries:
@@ -176,11 +233,49 @@ class Collector:
             self.returns.append(ReturnClaim(inline.line_at(said.at), subject, said.type, text=said.text))
         for at, kind, text in history_in(inline.marked):
             self.add_history(inline.line_at(at), kind, text)
+        if not scope.entry:
+            self._add_statements(inline, replace(scope, subject=subject))
         self.add_mentions(inline, scope)
+
+    def _add_statements(self, inline: Inline, scope: Scope) -> None:
+        """Add what sentences state about bases, values, kind, types and missing parameters."""
+        marked = inline.marked
+        for said in bases_in(marked):
+            self._add_bases(said, inline.line_at(said.at), scope)
+        owner = scope.subject if scope.subject and is_class_like(scope.subject, scope.kind_word) else None
+        for said in constants_in(marked):
+            subject = enum_before(marked, said.at) or owner
+            line = inline.line_at(said.at)
+            self.constants.append(ConstantClaim(line, said.name or "", subject, said.values[0], said.type, said.text))
+        if scope.subject is None or owner is not None:
+            return
+        kind = kind_in(marked)
+        if kind is not None:
+            line = inline.line_at(kind[0])
+            self.symbols.append(SymbolClaim(line, scope.subject, None, kind[1], "text", ticked(marked), False))
+        for said in types_in(marked):
+            self.returns.append(ReturnClaim(inline.line_at(said.at), scope.subject, said.values[0], text=said.text))
+        none = says_no_parameters(marked)
+        if none is not None:
+            self.add_list([], replace(scope, line=inline.line_at(none)), "prose")
+
+    def _add_bases(self, said: Stated, line: int, scope: Scope) -> None:
+        """Add base classes; a class that only a sentence names is documented there, if weakly."""
+        subject = said.name or scope.subject
+        if subject is None or (said.name is None and not is_class_like(subject, scope.kind_word)):
+            return
+        if said.name is not None and said.name != (scope.subject or "").rpartition(".")[2]:
+            self.symbols.append(SymbolClaim(line, said.name, None, "class", "text", said.text, False))
+        elif scope.subject is not None:
+            subject = scope.subject
+        self.bases.append(BaseClaim(line, subject, said.values, said.text))
 
     def add_mentions(self, inline: Inline, scope: Scope) -> None:
         """Add the code spans that look like symbols."""
         for found in _MENTION.finditer(inline.marked):
-            name, called = found.group(1), found.group(2) is not None
-            if called or "." in name or re.search(r"[a-z][A-Z]", name):
-                self.mentions.append(Mention(inline.line_at(found.start()), name, called, scope.subject))
+            name, call = found.group(1), found.group(2)
+            line = inline.line_at(found.start())
+            self.mentions.append(Mention(line, name, call is not None, scope.subject))
+            if call and call.strip("() ") and not re.search(r"[\"']", call) and not scope.entry:
+                shown = SymbolClaim(line, name, scope.subject, None, "text", f"{name}{plain(call)}", False)
+                self.symbols.append(shown)

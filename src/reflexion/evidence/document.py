@@ -16,9 +16,11 @@ from reflexion.evidence.leads import Lead, read_lead, split_leads, symbol_lead
 from reflexion.evidence.lists import read_list
 from reflexion.evidence.markup import Markup, Node, read_markup
 from reflexion.evidence.outline import Outline
-from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, list_role
-from reflexion.evidence.sentences import EXCEPTION, denials_in, message_in
+from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, leads_with_exception, list_role
+from reflexion.evidence.sentences import denials_in, message_in
 from reflexion.evidence.tables import read_table
+from reflexion.evidence.titles import read_named
+from reflexion.evidence.words import title_of
 
 _Lined = TypeVar("_Lined", bound="_HasLine")
 
@@ -32,6 +34,7 @@ class _HasLine(Protocol):
 
 _TEXT_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "bases", "constants", "members"})
 _OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?|gives)\b[^.]{0,60}:$", re.IGNORECASE)
+_PARAMETER_WORDS = re.compile(r"\b(?:parameters?|arguments?|args|takes|accepts|inputs?|options)\b", re.IGNORECASE)
 _MESSAGE_LEAD = re.compile(r"^\W*(?:error |exception )?message\W*:", re.IGNORECASE)
 _VALUE_LEAD = re.compile(r"^\W*value\W*[:=]", re.IGNORECASE)
 
@@ -113,8 +116,11 @@ class _Reader:
     out: Collector
     markup: Markup
 
-    def walk(self, nodes: list[Node], scope: Scope) -> None:
-        """Read nodes that stand in one scope; headings and lead-ins among them change it for what follows."""
+    def walk(self, nodes: list[Node], scope: Scope) -> Scope:
+        """Read nodes that stand in one scope; headings and lead-ins among them change it for what follows.
+
+        Return the scope after the last of them.
+        """
         base = scope
         outline = Outline([(0, scope)])
         for node in nodes:
@@ -123,6 +129,7 @@ class _Reader:
             else:
                 scope = self.block(node, scope, base)
                 base = outline.lifted(base, scope, node)
+        return scope
 
     def block(self, node: Node, scope: Scope, base: Scope) -> Scope:
         """Read one block and return the scope after it."""
@@ -131,8 +138,8 @@ class _Reader:
         if node.kind == "fence":
             return self.fence(node, scope, base)
         if node.kind == "quote":
-            self.walk(node.children, scope)
-        elif node.kind == "table":
+            return self.walk(node.children, scope)
+        if node.kind == "table":
             read_table(node, _unless_foreign(scope), self.out)
         elif node.kind == "list":
             read_list(node, _unless_foreign(scope), self.out, self.walk)
@@ -173,18 +180,36 @@ class _Reader:
             return self.led(part, lead, scope)
         named = symbol_lead(part)
         if named is not None:
-            outer = replace(base, role=None)
+            same = base.names(named.name)
+            outer = base.outside() if same else replace(base, role=None)
             sure = scope.role != "examples"
             self.out.add_symbol(named, outer, part.line, "bold", ticked(part.marked), sure=sure)
-            inner = outer.about(named)
+            inner = replace(base, role=None) if same else outer.about(named)
             self.out.add_sentences(part, inner)
             return inner
         if _OUTPUT_LEAD.search(part.plain) and self.out.examples:
             return scope.with_role("output", part.line, led=True)
         if self.role_text(part, scope):
             return scope
+        if self.implied(part, scope):
+            return scope if scope.led else scope.with_role("parameters", part.line, led=True)
         self.out.add_sentences(part, scope)
-        return replace(scope, role=None, led=False) if scope.led else scope
+        scope = replace(scope, role=None, led=False) if scope.led else scope
+        other = part.plain.endswith(":") and not _PARAMETER_WORDS.search(part.plain)
+        return replace(scope, blocked=True) if other else scope
+
+    def implied(self, part: Inline, scope: Scope) -> bool:
+        """Read an entry that stands as a paragraph in the section of a symbol, without a lead-in; say whether it is one."""
+        if scope.role not in (None, "parameters"):
+            return False
+        entry = read_entry((_definitions(part) or [part])[0].marked)
+        if entry is None or not entry.sure or self.out.implied_role([entry], scope) != "parameters":
+            return False
+        self.out.add_list(
+            [(part.line, entry)], scope if scope.led else scope.with_role("parameters", part.line, led=True), "prose"
+        )
+        self.out.add_sentences(part, replace(scope, entry=True))
+        return True
 
     def led(self, part: Inline, lead: Lead, scope: Scope) -> Scope:
         """Read a part with a lead-in such as "**Returns:** ...", and return the scope for what follows."""
@@ -195,6 +220,8 @@ class _Reader:
             role = "output" if not words.plain else role
         inner = replace(scope, subject=subject).with_role(role, part.line, led=True)
         inner = replace(inner, foreign=scope.foreign)
+        if title_of(part.marked[: lead.end]) in ("constructor", "signature", "syntax", "usage", "call"):
+            self.constructor(words, scope)
         if not words.plain:
             return inner if role not in ("module", "foreign") else replace(scope, role=None, led=False)
         if scope.foreign or not add_role_text(words, inner, self.out):
@@ -204,6 +231,13 @@ class _Reader:
             if role not in ("raises", "returns", "yields"):
                 self.out.add_sentences(words, replace(inner, role=None))
         return inner if _goes_on(inner, words) else replace(inner, role=None, led=False)
+
+    def constructor(self, words: Inline, scope: Scope) -> None:
+        """Read the signature after "Constructor:"."""
+        texts, _ = lead_texts(words.marked)
+        named = read_named(texts[0], True, words.line) if texts else None
+        if named is not None and named.signature is not None and (scope.subject is None or scope.names(named.name)):
+            self.out.add_symbol(named, scope.outside(), words.line, "text", ticked(words.marked))
 
     def take_detail(self, part: Inline, scope: Scope) -> bool:
         """Take a message for the latest raise, or the value of the section's constant; say whether it was one."""
@@ -285,7 +319,7 @@ def _goes_on(scope: Scope, words: Inline) -> bool:
 def _is_raise_text(part: Inline) -> bool:
     """Say whether a paragraph under "Raises" is an entry or a denial rather than prose."""
     nothing = plain(part.marked).strip(" .").lower() in ("none", "n/a", "nothing")
-    return nothing or EXCEPTION.match(part.marked.lstrip()) is not None or any(denials_in(part.marked))
+    return nothing or leads_with_exception(part.marked) or any(denials_in(part.marked))
 
 
 def _definitions(part: Inline) -> list[Inline]:

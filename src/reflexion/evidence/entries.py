@@ -88,7 +88,7 @@ def _marked_entry(texts: list[str], marked: str, end: int) -> Entry | None:
     """Read an entry whose name or names are set in code, bold or italics."""
     entries = [_from_text(text.rstrip(":").strip()) for text in texts]
     known = [entry for entry in entries if entry is not None]
-    if len(known) != len(entries):
+    if len(known) != len(entries) or any(entry.default for entry in known[:-1]):
         return None
     names = tuple(name for entry in known for name in entry.names)
     return _completed(replace(known[-1], names=names), marked, end)

@@ -78,12 +78,12 @@ def _read_declaration(node: Node, scope: Scope, owner: Scope, lines: tuple[str, 
     named = Named(signature.name, None, True, True, signature)
     out.add_symbol(
         named,
-        scope if not _same(signature.name, scope) else _outside(scope),
+        scope if not scope.names(signature.name) else scope.outside(),
         node.code_line,
         "signature",
         signature.text,
     )
-    return scope if _same(signature.name, scope) else owner.about(named)
+    return scope if scope.names(signature.name) else owner.about(named)
 
 
 def _is_declaration(signature: SignatureClaim, scope: Scope) -> bool:
@@ -92,23 +92,12 @@ def _is_declaration(signature: SignatureClaim, scope: Scope) -> bool:
     return typed or scope.role == "signature"
 
 
-def _same(name: str, scope: Scope) -> bool:
-    """Say whether a name is that of the scope's symbol."""
-    return scope.subject is not None and scope.subject.rpartition(".")[2] == name.rpartition(".")[2]
-
-
-def _outside(scope: Scope) -> Scope:
-    """Return the scope around the symbol of a scope."""
-    head = (scope.subject or "").rpartition(".")[0]
-    return replace(scope, subject=head or None, kind_word="class" if head else None)
-
-
 def _add_stub(stub: Stub, node: Node, scope: Scope, lines: tuple[str, ...], out: Collector) -> Scope:
     """Add the claims of a stub and return the scope of its symbol."""
     signatures, constants, bases, documented = stub
     for signature in signatures:
         # Another definition in the section of a function may be anything, a callback for instance.
-        sure = scope.subject is None or _same(signature.name, scope) or signature.subject is not None
+        sure = scope.subject is None or scope.names(signature.name) or signature.subject is not None
         kind = _kind(signature)
         inner = replace(scope, subject=signature.subject, kind_word="class")
         out.add_symbol(Named(signature.name, kind), inner, signature.line, "signature", signature.text, sure=sure)
@@ -144,7 +133,7 @@ def _scope_after(signatures: list[SignatureClaim], scope: Scope) -> Scope:
     if len(tops) != 1:
         return scope
     subject, name, is_class = next(iter(tops))
-    if _same(name, scope):
+    if scope.names(name):
         return replace(scope, kind_word=scope.kind_word or ("class" if is_class else None))
     dotted = f"{subject}.{name}" if subject else name
     return replace(scope, subject=dotted, kind_word="class" if is_class else "function", role=None, led=False)

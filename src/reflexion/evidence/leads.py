@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.titles import Named, read_symbols, read_title
-from reflexion.evidence.words import Role
+from reflexion.evidence.words import Role, role_of
 
 _LABELLED = re.compile(
     rf"^[\s\u2028]*(?:[^\w\s`\ue000-\uf8ff\"'(\[]+\s*)?(?:{MARK_ON}(?P<bold>[^{MARK_OFF}\n]{{1,80}}){MARK_OFF}(?P<colon>\s*:)?"
@@ -25,11 +25,11 @@ class Lead:
     end: int
 
 
-def read_lead(inline: Inline) -> Lead | None:
-    """Return the lead-in at the front of a text, or None."""
+def read_lead(inline: Inline, *, item: bool = False) -> Lead | None:
+    """Return the lead-in at the front of a text, or None; ``item``: that of a list item, which may be a bare word."""
     found = _LABELLED.match(inline.marked)
     if found is None:
-        return None
+        return _bare_lead(inline) if item else None
     bold = found.group("bold")
     label = bold if bold is not None else found.group("plain")
     closed = (
@@ -45,6 +45,18 @@ def read_lead(inline: Inline) -> Lead | None:
         return None
     separator = _SEPARATOR.match(inline.marked, found.end())
     return Lead(title.role, title.of, separator.end() if separator else found.end())
+
+
+_BARE = re.compile(r"^\s*(?P<label>[a-z][a-z ]{3,30})(?:$|:\s*)")
+
+
+def _bare_lead(inline: Inline) -> Lead | None:
+    """Return the lead-in of an item such as "parameters" or "returns: ..."."""
+    found = _BARE.match(inline.marked)
+    role = role_of(found.group("label")) if found else None
+    if found is None or role not in ("parameters", "attributes", "returns", "yields", "raises", "members", "constants"):
+        return None
+    return Lead(role, None, found.end())
 
 
 def split_leads(inline: Inline) -> Iterator[Inline]:
@@ -74,9 +86,21 @@ def symbol_lead(inline: Inline) -> Named | None:
     if bold is None or not (_SAID.match(bold.group("rest")) or plain(bold.group(1)).endswith(":")):
         return None
     named = _only(read_symbols(bold.group(1).rstrip().rstrip(":"), inline.line))
-    if named is None or not (named.called or (named.kind_word and named.coded) or (named.coded and "." in named.name)):
+    if named is None or not (named.called or named.kind_word or _looks_like_symbol(named.name, bold.group("rest"))):
         return None
     return named
+
+
+def _looks_like_symbol(name: str, rest: str) -> bool:
+    """Say whether a bold name without brackets stands for a symbol: dotted, or a class with its bases, or alone."""
+    if re.search(r"[a-z_]\.[A-Za-z_]", name):
+        return True
+    words = plain(rest)
+    class_like = name[:1].isupper() and re.search(r"[a-z][A-Z]", name) is not None
+    based = re.match(
+        r"^\(.*\b(?:base|class|derive[ds]|inherits|extends|subclass)\b.*\)$|^\(\w*Error\)$", words, re.IGNORECASE
+    )
+    return bool(name[:1].isupper() and based) or (class_like and not words)
 
 
 def _declares(named: Named, text: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from reflexion.evidence.claims import BaseClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import Entry, lead_texts, read_default, read_entry
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, Inline, plain, ticked
@@ -24,7 +25,7 @@ from reflexion.evidence.sentences import leading_message, message_in
 from reflexion.evidence.titles import Named, read_named
 from reflexion.evidence.words import Role
 
-Walk = Callable[[list[Node], Scope], None]
+Walk = Callable[[list[Node], Scope], object]
 
 SYMBOL_ROLES: dict[Role, str | None] = {
     "functions": "function",
@@ -52,9 +53,24 @@ def read_list(node: Node, scope: Scope, out: Collector, walk: Walk) -> None:
     elif role == "bases":
         for item in items:
             add_bases(lead_of(item), scope, out)
+    elif role is None and _read_implied(items, scope, out, walk):
+        return
     else:
         for item in items:
             _read_item(item, scope, out, walk)
+
+
+def _read_implied(items: list[Node], scope: Scope, out: Collector, walk: Walk) -> bool:
+    """Read a list without a lead-in as parameters or attributes where that is sure; say whether it was."""
+    if add_keys([lead_of(item) for item in items], scope, out):
+        return True
+    entries = [read_entry(lead_of(item).marked) for item in items]
+    found = [entry for entry in entries if entry is not None]
+    role = out.implied_role(found, scope) if len(found) == len(items) else None
+    if role is None:
+        return False
+    _read_parameters(items, scope.with_role(role, items[0].line, led=True), out, walk)
+    return True
 
 
 def lead_of(item: Node) -> Inline:
@@ -80,7 +96,7 @@ def _read_parameters(items: list[Node], scope: Scope, out: Collector, walk: Walk
         if role == "parameter":
             out.add_list([], replace(scope, line=scope.line or items[0].line), "list")
         return
-    labelled = [item for item, entry in found if entry is None and read_lead(lead_of(item)) is not None]
+    labelled = [item for item, entry in found if entry is None and read_lead(lead_of(item), item=True) is not None]
     if entries and len(entries) * 2 >= len(items) - len(labelled):
         out.add_list([(item.line, _with_details(item, entry)) for item, entry in entries], scope, "list", role)
     inner = replace(scope, role=None, led=False, entry=True)
@@ -119,6 +135,8 @@ def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) ->
         inline = lead_of(item)
         before = len(out.raises)
         claims = add_raise(inline, scope, out)
+        if scope.subject is None and len(claims) == 1:
+            _add_exception(inline, claims[0].type, scope, out)
         out.add_mentions(inline, scope)
         nested = [detail for child in body_of(item) if child.kind == "list" for detail in child.children]
         messages = [
@@ -130,6 +148,14 @@ def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) ->
                 for line, message in messages
             ]
         walk(body_of(item), replace(scope, role=None, led=False, entry=True))
+
+
+def _add_exception(inline: Inline, name: str, scope: Scope, out: Collector) -> None:
+    """Note that a list of the module's errors documents an exception, with the base in brackets after it."""
+    out.add_symbol(Named(name, "exception"), scope, inline.line, "list", ticked(inline.marked), sure=False)
+    base = re.search(rf"[{CODE_OFF}{MARK_OFF}]\s*\({CODE_ON}(\w*(?:Error|Exception))", inline.marked)
+    if base:
+        out.bases.append(BaseClaim(inline.line, name, (base.group(1),), ticked(inline.marked)))
 
 
 def _message_of(inline: Inline) -> str | None:
@@ -166,7 +192,7 @@ def _read_key_lists(nodes: list[Node], scope: Scope, out: Collector) -> None:
 def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
     """Read an item by its own lead-in, by the role of the list, or as prose."""
     inline = lead_of(item)
-    if read_lead(inline) is not None:
+    if read_lead(inline, item=True) is not None:
         walk(item.children, scope)
         return
     role = scope.role

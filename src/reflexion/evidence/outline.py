@@ -50,7 +50,7 @@ class Outline:
         """Return the scope of a section and add its heading's claims."""
         if title.role is not None:
             return self._role_scope(title, node, parent, beside)
-        inner = replace(parent, role=None, led=False, attached=False, line=node.line)
+        inner = replace(parent, role=None, led=False, attached=False, blocked=False, line=node.line)
         if not title.symbols:
             return inner
         if len(title.symbols) > 1:
@@ -65,7 +65,7 @@ class Outline:
         """Return the scope of a heading such as "Parameters"."""
         role = title.role
         if title.of is not None:
-            subject = qualified_name(parent.subject, parent.kind_word, title.of)
+            subject = qualified_name(None if parent.page else parent.subject, parent.kind_word, title.of)
             return replace(parent, subject=subject, attached=False).with_role(role, node.line)
         if beside is not None and beside.subject is not None and beside.subject != parent.subject:
             alone = self.symbols_at.get(node.level, 0) == 1

@@ -48,6 +48,7 @@ _VALUE = re.compile(rf"^\s*{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}{MARK_OF
 _STATED_VALUE = re.compile(
     rf"(?:\b[Vv]alue{MARK_OFF}?\s*(?:is|of|[:=])?|\b[Ss]et\s+to|\b[Ee]quals?|^\s*[Ii]s|=)\s*{MARK_OFF}?:?\s*{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}"
 )
+_LABELLED = re.compile(rf"(?P<type>[A-Z]\w*[a-z]\w*)(?P<call>)(?={MARK_OFF}|:\s)")
 _DICT = re.compile(r"\b(?:dict|dictionary|mapping|typeddict|keys?)\b", re.IGNORECASE)
 
 
@@ -97,13 +98,14 @@ def returned_type(marked: str) -> str | None:
     if articled := _ARTICLED.match(marked):
         named = articled.group(1)
         return named if is_known_type(named) and named != "None" else None
-    return _worded_type(plain(marked))
+    first, newline, _ = marked.partition("\n")
+    return plain(first) if newline and is_known_type(plain(first)) else _worded_type(plain(marked))
 
 
 def _worded_type(text: str) -> str | None:
     """Return the type in "float: the total", "float - the total" or "float"."""
     head = re.split(rf":\s|:$|\s[{DASH}-]+\s|\.$", text, maxsplit=1)[0]
-    colon = len(head) < len(text)
+    colon = len(head) < len(text) or " " not in text
     return head if is_known_type(head) or (colon and is_type(head, coded=False)) else None
 
 
@@ -157,12 +159,19 @@ def add_raise(inline: Inline, scope: Scope, out: Collector) -> list[RaiseClaim]:
     return claims
 
 
+def leads_with_exception(marked: str) -> bool:
+    """Say whether a text under "Raises" begins with an exception."""
+    return bool(_leading_raises(marked))
+
+
 def _leading_raises(marked: str) -> list[Said]:
     """Read ``ValueError``: words, also several exceptions in front of the same words."""
     found: list[re.Match[str]] = []
     at = re.match(rf"[\s\u2028{MARK_ON}]*(?:an?\s+)?[{MARK_ON}]?", marked, re.IGNORECASE) or re.match("", marked)
     position = at.end() if at else 0
-    while one := (EXCEPTION.match(marked, position) or CODED_NAME.match(marked, position)):
+    while one := (
+        EXCEPTION.match(marked, position) or CODED_NAME.match(marked, position) or _LABELLED.match(marked, position)
+    ):
         found.append(one)
         joined = re.compile(rf"[{CODE_OFF}{MARK_OFF}]*\s*(?:,|/|\||\bor\b|\band\b|,\s*or)\s*[{MARK_ON}]*").match(
             marked, one.end()

@@ -1,5 +1,6 @@
 """Sentences that claim something: raises, denials, what is returned, and who wrote which version when."""
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -105,9 +106,18 @@ def leading_message(marked: str) -> str | None:
         return None
     text = quoted(found)
     code = found.groupdict().get("code")
-    if code and (" " not in text or (not re.search(r"[\"'\u201c]", code[:2]) and re.search(r"[<>=()]", text))):
+    if code and (" " not in text or (code[:1] not in "\"'f\u201c" and _is_expression(text))):
         return None
-    return text if " " in text or not code else None
+    return text
+
+
+def _is_expression(text: str) -> bool:
+    """Say whether a code span holds Python (a condition, a value) rather than words."""
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def call_message(call: str | None) -> str | None:

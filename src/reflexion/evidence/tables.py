@@ -138,7 +138,7 @@ def read_table(node: Node, scope: Scope, out: Collector) -> None:
     rows = [row for row in node.children if row.kind == "row"]
     if not rows:
         return
-    header = [_column(cell) for cell in rows[0].cells]
+    header = _header(rows[0], scope)
     body = [row for row in rows[1:] if any(cell.plain for cell in row.cells)]
     leader = next((column for column in _LEADERS if column in header), None)
     if _is_changelog(header, scope):
@@ -152,6 +152,17 @@ def read_table(node: Node, scope: Scope, out: Collector) -> None:
     elif scope.role in ("returns", "yields") and "type" in header:
         _read_return_rows(header, body, scope, out)
     _read_prose(header, body, scope, out)
+
+
+def _header(top: Node, scope: Scope) -> list[Column]:
+    """Return what the columns give; under "Raises" a column of types holds the exceptions."""
+    header = [_column(cell) for cell in top.cells]
+    if scope.role == "raises" and "exception" not in header:
+        for column in ("type", "name"):
+            if column in header:
+                header[header.index(column)] = "exception"
+                break
+    return header
 
 
 def _column(cell: Inline) -> Column:

@@ -1,0 +1,175 @@
+"""Sentences that state what a symbol is: its base classes, its value, its kind, that it takes no arguments."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reflexion.evidence.entries import DASH
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
+from reflexion.evidence.sentences import sentences
+from reflexion.evidence.signatures import NAME
+from reflexion.evidence.typenames import is_known_type
+
+_CODE = rf"{MARK_ON}?{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}{MARK_OFF}?"
+_BASES = re.compile(
+    r"\b(?:(?P<phrase>(?:also\s+|directly\s+)?(?:inherits?|derives?|derived|inheriting|deriving)(?:\s+directly)?(?:\s+from)?|extends|"
+    r"(?:(?:a|an|the)\s+)?(?:direct\s+)?sub-?class\s+of|based\s+on|base(?:\s+class(?:es)?)?(?:\s+(?:is|are))?|bases|"
+    rf"super-?class(?:es)?|parent\s+class(?:es)?)(?:\s+the\s+(?:built-in\s+|abstract\s+)?(?:class\s+)?)?{MARK_OFF}?\s*:?\s*{MARK_OFF}?\s*(?:both\s+)?)"
+    rf"(?P<names>{_CODE}(?:\s*(?:,|\band\b|,\s*and)\s*{_CODE})*)",
+    re.IGNORECASE,
+)
+_OF_BASES = re.compile(r"^(?:a\s|an\s|the\s)?(?:direct\s+)?(?:base|bases|base\s+class)(?:es)?\s*$", re.IGNORECASE)
+_BRIDGE = re.compile(
+    r"^[\s,(:\u2013\u2014-]*(?:(?:which|that|it|is|are|both|directly|also|a|an|the|frozen|abstract|generic|exception|error|class|dataclass|"
+    r"itself|and|one|of|type|custom|simple|small)\b[\s,]*)*$",
+    re.IGNORECASE,
+)
+_FRONT = re.compile(
+    r"^\W*(?:(?:it|this|the|an?|class|exception|error|dataclass|frozen|abstract|base|is|type|generic|custom|simple|itself|itself,)\b[\s,]*)*\(?\s*$",
+    re.IGNORECASE,
+)
+_VALUED = re.compile(
+    rf"(?P<class>\bclass\s+(?:attribute|variable|constant)\s+)?[{MARK_ON}]?{CODE_ON}(?P<name>{NAME}){CODE_OFF}[{MARK_OFF}]?\s*"
+    rf"(?:,?\s*(?:which|that)\s+is|is(?:\s+set\s+to)?|equals|=|defaults\s+to|has\s+the\s+value|:|,?\s*that\s+is,?|[{DASH}])\s*"
+    rf"{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}(?!\s*(?:if|when|unless)\b)",
+)
+_VALUE_AFTER = re.compile(
+    rf"[{CODE_ON}{MARK_ON}]+(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])[{CODE_OFF}{MARK_OFF}]+\s*(?:\(\s*{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}\s*\)|(?:is|=)\s+"
+    r"(?P<bare>-?\d[\d_]*(?:\.\d+)?)(?=[\s,;]|\.(?:\s|$)|$))"
+)
+_ASSIGNED = re.compile(
+    rf"{CODE_ON}(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])(?:\s*:\s*(?P<type>[\w.\[\], |]+?))?\s*=\s*(?P<value>[^{CODE_OFF}=][^{CODE_OFF}]*){CODE_OFF}"
+)
+_KIND = re.compile(
+    r"^\W*(?:(?:this|it|the\s+(?:function|method))\s+is\s+)?(?:an?\s+|this\s+|as\s+an?\s+)?(?:read-only\s+|abstract\s+|cached\s+|computed\s+)*"
+    r"(?P<kind>async(?:hronous)?\s+(?:function|method)|coroutine(?:\s+function)?|property|static\s*method|class\s*method)\b"
+    rf"(?P<rest>(?:\s+(?:that|which|of|returning|for|with|to)\b|[.,:;]|$|\s*[{DASH}]))?",
+    re.IGNORECASE,
+)
+_LATE_PROPERTY = re.compile(r",?\s+as\s+a\s+(?:read-only\s+)?(?P<kind>property)\b", re.IGNORECASE)
+_PROPERTY_TYPE = re.compile(
+    rf"\bproperty\b(?:\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)\s*(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
+    re.IGNORECASE,
+)
+_RETURN_TYPE = re.compile(
+    rf"\b[Rr]eturn\s+(?:type|value)(?:\s+is(?:\s+an?)?)?{MARK_OFF}?\s*:?\s*{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;,]|$)"
+)
+_RETURNED_AS = re.compile(
+    rf"\breturns?\b{MARK_OFF}?[^.;{CODE_ON}]{{0,80}}(?:{_CODE}[^.;{CODE_ON}]{{0,60}})?(?:,\s+an?|\bas\s+an?)\s+{CODE_ON}(?P<type>[^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;]|$|,?\s+rounded)",
+    re.IGNORECASE,
+)
+_NO_PARAMETERS = re.compile(
+    r"^\W*(?:it|this\s+(?:function|method|constructor)|the\s+(?:function|method|constructor))\s+(?:takes|accepts|has|requires|needs)\s+no\s+"
+    r"(?:parameters?|arguments?)(?:\s+and\b.*)?\W*$",
+    re.IGNORECASE,
+)
+_CONDITIONAL = re.compile(r"\b(?:if|when|or|otherwise|unless)\b")
+_NO_BASE = frozenset({"None", "True", "False", "self", "cls"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One statement at an offset: ``name`` where the words name their subject, ``values`` what they say of it."""
+
+    at: int
+    name: str | None
+    values: tuple[str, ...]
+    text: str
+    type: str | None = None
+
+
+def bases_in(marked: str) -> Iterator[Stated]:
+    """Yield the base classes that sentences give; ``name`` is None where the section's class is meant."""
+    for at, sentence in sentences(marked):
+        for found in _BASES.finditer(sentence):
+            named = _before(sentence[: found.start()])
+            if named is None:
+                continue
+            names = tuple(
+                plain(one).strip() for one in re.findall(rf"{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}", found.group("names"))
+            )
+            if all(re.fullmatch(rf"{NAME}(?:\[.*\])?", name) and name not in _NO_BASE for name in names):
+                yield Stated(at + found.start(), named or None, names, ticked(sentence))
+
+
+def _before(before: str) -> str | None:
+    """Return the class that the words right before a phrase name, "" for the section's own, None for neither."""
+    spans = list(re.finditer(rf"[{CODE_ON}{MARK_ON}]+([A-Za-z_][\w.]*)[{CODE_OFF}{MARK_OFF}]+", before))
+    if spans and _BRIDGE.match(plain(before[spans[-1].end() :])):
+        return spans[-1].group(1)
+    return "" if _FRONT.match(plain(before)) else None
+
+
+_ENUM = re.compile(
+    rf"members?\s+of\s+{CODE_ON}(?P<of>{NAME}){CODE_OFF}|{CODE_ON}(?P<enum>{NAME}){CODE_OFF}\s+(?:enumeration|enum)\b"
+    rf"|{CODE_ON}(?P<is>{NAME}){CODE_OFF}\s+is\s+an?\s+{CODE_ON}?\w*Enum\b"
+)
+
+
+def enum_before(marked: str, at: int) -> str | None:
+    """Return the enumeration whose members the words before an offset announce, or None."""
+    found = list(_ENUM.finditer(marked, 0, at))
+    return next(one for one in found[-1].groups() if one) if found else None
+
+
+def constants_in(marked: str) -> Iterator[Stated]:
+    """Yield the values that sentences give to constants (names in capitals) and class attributes."""
+    for found in (*_VALUED.finditer(marked), *_VALUE_AFTER.finditer(marked), *_ASSIGNED.finditer(marked)):
+        groups = found.groupdict()
+        name, value = groups["name"], " ".join((groups["value"] or groups.get("bare") or "").split())
+        capital = name.rpartition(".")[2].isupper() and len(name) > 1
+        if (capital or groups.get("class")) and _is_value(value):
+            yield Stated(found.start(), name, (value,), ticked(found.group()), groups.get("type"))
+
+
+def _is_value(text: str) -> bool:
+    """Say whether a text can be the value of a constant: an expression, no bare type."""
+    if len(text) > 1000 or "\\" in text:
+        return "\\" in text and text[:1] in "\"'rb"
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return not (isinstance(node, ast.Name) and is_known_type(text) and text != "None")
+
+
+def kind_in(marked: str) -> tuple[int, str] | None:
+    """Return offset and kind word of a text that says what its symbol is ("A property of type ..."), or None."""
+    for at, sentence in sentences(marked):
+        bare = sentence.replace(MARK_ON, "").replace(MARK_OFF, "")
+        found = _KIND.match(bare)
+        if found and found.group("rest") is not None:
+            return at, _kind_word(found.group("kind"))
+        late = _LATE_PROPERTY.search(bare)
+        if late and len(bare) < 200:
+            return at, "property"
+    return None
+
+
+def _kind_word(text: str) -> str:
+    """Return a kind in one spelling."""
+    word = " ".join(text.lower().replace("asynchronous", "async").split())
+    spelled = {"coroutine": "async function", "coroutine function": "async function"}
+    spelled |= {"staticmethod": "static method", "classmethod": "class method"}
+    return spelled.get(word, word)
+
+
+def types_in(marked: str) -> Iterator[Stated]:
+    """Yield the types that sentences state: "A property of type ``bool``.", "Return type: ``str``", "..., an ``int``."."""
+    for at, sentence in sentences(marked):
+        for pattern in (_PROPERTY_TYPE, _RETURN_TYPE, _RETURNED_AS):
+            found = pattern.search(sentence)
+            text = next((one for one in found.groups() if one), "") if found else ""
+            sure = is_known_type(text) or (bool(text) and pattern is _RETURN_TYPE)
+            if sure and not (pattern is _RETURNED_AS and _CONDITIONAL.search(plain(sentence))):
+                yield Stated(at + (found.start() if found else 0), None, (text,), ticked(sentence))
+                break
+
+
+def says_no_parameters(marked: str) -> int | None:
+    """Return the offset of a sentence that says that its symbol takes no arguments, or None."""
+    for at, sentence in sentences(marked):
+        if _NO_PARAMETERS.match(plain(sentence)):
+            return at
+    return None
