@@ -332,3 +332,23 @@ def test_enum_members() -> None:
         ("label", "field", None),
         ("m", "method", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "members"),
+    [
+        ("A = Enum('A', 'RED BLUE')", [("RED", "enum member", None, None), ("BLUE", "enum member", None, None)]),
+        ("A = enum.IntEnum('A', {'RED': 1})", [("RED", "enum member", "1", None)]),
+        ("A = TypedDict('A', {'x': int, 'y': 'str'})", [("x", "field", None, "int"), ("y", "field", None, "str")]),
+        ("A = namedtuple('A', 'x, y', defaults=(0,))", [("x", "field", None, None), ("y", "field", "0", None)]),
+        (
+            "class A(namedtuple('A', 'x')):\n def f(self): pass",
+            [("x", "field", None, None), ("f", "method", None, None)],
+        ),
+    ],
+)
+def test_classes_made_by_calls(source: str, members: list[tuple[str, str, str | None, str | None]]) -> None:
+    found = symbol(source, "A")
+    assert (found.kind, found.public) == ("class", True)
+    assert [(each.name, each.kind, each.value, each.annotation) for each in found.members] == members
+    assert all(each.public for each in found.members)

@@ -3,6 +3,7 @@
 import ast
 
 from reflexion.evidence.python.hierarchy import ClassIndex
+from reflexion.evidence.python.parameters import functional_flavour
 from reflexion.evidence.python.scopes import Definition, Scope
 from reflexion.evidence.python.syntax import DEFINITIONS, last_name
 
@@ -39,7 +40,7 @@ def is_public(name: str, definitions: list[Definition], module: Scope) -> bool:
 
 def _is_public_constant(name: str, definition: Definition) -> bool:
     maker = last_name(definition.value) if isinstance(definition.value, ast.Call) else ""
-    if isinstance(definition.value, ast.Lambda) or maker in {"namedtuple", "NamedTuple"}:
+    if isinstance(definition.value, ast.Lambda) or functional_flavour(definition.value):
         return True
     if maker in _TYPE_MAKERS or maker in _LOGGER_MAKERS or name.lower() in _LOGGER_NAMES:
         return False

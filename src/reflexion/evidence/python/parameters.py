@@ -196,11 +196,22 @@ def _named_tuple_parameters(info: ClassInfo) -> Iterator[Parameter]:
         yield Parameter(node.target.id, "positional", annotation_text(node.annotation), value_text(node.value))
 
 
+def functional_flavour(value: ast.expr | None) -> Flavour:
+    """Return what kind of class a call makes: ``Enum("Color", "RED BLUE")``, ``namedtuple("Point", "x y")``."""
+    if not isinstance(value, ast.Call) or len(value.args) < 2:
+        return ""
+    name = last_name(value.func)
+    return "namedtuple" if name == "namedtuple" else _FLAVOURS.get(name, "")
+
+
 def functional_fields(call: ast.Call) -> list[Parameter]:
-    """Return the fields of ``namedtuple("Point", "x y")`` and ``NamedTuple("Point", [("x", int)])``."""
+    """Return the fields of ``namedtuple("Point", "x y")``, ``NamedTuple("Point", [("x", int)])`` and their like."""
     fields = call.args[1] if len(call.args) > 1 else None
     if isinstance(fields, ast.Constant) and isinstance(fields.value, str):
         return _with_defaults([Parameter(name, "positional") for name in fields.value.replace(",", " ").split()], call)
+    if isinstance(fields, ast.Dict):
+        pairs = [ast.Tuple(elts=[key, value]) for key, value in zip(fields.keys, fields.values, strict=True) if key]
+        return [each for pair in pairs for each in _functional_field(pair)]
     if not isinstance(fields, ast.List | ast.Tuple):
         return []
     return _with_defaults([each for element in fields.elts for each in _functional_field(element)], call)

@@ -11,6 +11,7 @@ from reflexion.evidence.python.parameters import (
     constructor_signatures,
     flavour_of,
     functional_fields,
+    functional_flavour,
     signature_of,
 )
 from reflexion.evidence.python.reach import Reach
@@ -29,7 +30,6 @@ from reflexion.evidence.python.syntax import (
 from reflexion.evidence.python.thrown import Thrower
 from reflexion.evidence.python.units import Unit
 
-_NAMED_TUPLES = frozenset({"namedtuple", "NamedTuple"})
 _CONSTRUCTION = ("__init__", "__post_init__", "__new__")
 
 
@@ -155,10 +155,10 @@ class SymbolBuilder:
     def _class_members(self, qualname: str, info: ClassInfo, flavour: Flavour) -> tuple[Symbol, ...]:
         members = {symbol.name: symbol for symbol in self._members(info.scope, info, flavour)}
         for base in info.node.bases:
-            if isinstance(base, ast.Call):
-                members.update(
-                    {each.name: each for each in _functional_members(qualname, base) if each.name not in members}
-                )
+            made = functional_flavour(base)
+            if made and isinstance(base, ast.Call):
+                for each in _functional_members(qualname, base, made, self._public):
+                    members.setdefault(each.name, each)
         for name, symbol in self._self_fields(qualname, info):
             members.setdefault(name, symbol)
         return tuple(sorted(members.values(), key=lambda member: member.line))
@@ -230,27 +230,27 @@ class SymbolBuilder:
             return replace(base, kind="method" if owner else "function", signatures=(signature,))
         if not isinstance(value, ast.Call):
             return None
-        if last_name(value.func) in _NAMED_TUPLES and len(value.args) > 1:
-            signature = Signature(tuple(functional_fields(value)), None)
-            members = tuple(_functional_members(qualname, value))
-            return replace(
-                base, kind="class", signatures=(signature,), members=members, flavour="namedtuple", open_bases=True
-            )
+        flavour = functional_flavour(value)
+        if flavour:
+            members = tuple(_functional_members(qualname, value, flavour, self._public))
+            parameters = tuple(functional_fields(value))
+            signatures = (Signature(parameters, None),) if flavour == "namedtuple" else ()
+            return replace(base, kind="class", signatures=signatures, members=members, flavour=flavour, open_bases=True)
         if owner and last_name(value.func) == "property":
             return replace(base, kind="property")
         return None
 
 
-def _functional_members(qualname: str, call: ast.Call) -> Iterator[Symbol]:
-    for each in functional_fields(call) if last_name(call.func) in _NAMED_TUPLES else ():
+def _functional_members(qualname: str, call: ast.Call, flavour: Flavour, public: frozenset[str]) -> Iterator[Symbol]:
+    for each in functional_fields(call):
         yield Symbol(
             qualname=f"{qualname}.{each.name}",
-            kind="field",
+            kind="enum member" if flavour == "enum" else "field",
             line=call.lineno,
             end_line=call.end_lineno or call.lineno,
-            public=not any(part.startswith("_") for part in (*qualname.split("."), each.name)),
-            value=each.default,
-            annotation=each.annotation,
+            public=qualname in public and not each.name.startswith("_"),
+            value=each.default or (each.annotation if flavour == "enum" else None),
+            annotation=None if flavour == "enum" else each.annotation,
         )
 
 
