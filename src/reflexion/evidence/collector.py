@@ -92,6 +92,7 @@ class Scope:
             attached=False,
             entry=False,
             blocked=False,
+            page=False,
         )
 
     def with_role(self, role: Role | None, line: int, *, led: bool = False) -> "Scope":
@@ -276,6 +277,7 @@ class Collector:
             name, call = found.group(1), found.group(2)
             line = inline.line_at(found.start())
             self.mentions.append(Mention(line, name, call is not None, scope.subject))
-            if call and call.strip("() ") and not re.search(r"[\"']", call) and not scope.entry:
-                shown = SymbolClaim(line, name, scope.subject, None, "text", f"{name}{plain(call)}", False)
-                self.symbols.append(shown)
+            shown = call and call.strip("() ") and not re.search(r"[\"']", call)
+            if call and shown and not scope.entry and not scope.names(name):
+                claim = SymbolClaim(line, name, scope.subject, None, "text", f"{name}{plain(call)}", False)
+                self.symbols.append(claim)

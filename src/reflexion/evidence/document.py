@@ -13,7 +13,7 @@ from reflexion.evidence.fences import read_fence
 from reflexion.evidence.inline import Inline, Link, plain, ticked
 from reflexion.evidence.layout import blocks_of, silenced_lines
 from reflexion.evidence.leads import Lead, read_lead, split_leads, symbol_lead
-from reflexion.evidence.lists import read_list
+from reflexion.evidence.lists import add_exceptions, read_list
 from reflexion.evidence.markup import Markup, Node, read_markup
 from reflexion.evidence.outline import Outline
 from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, leads_with_exception, list_role
@@ -266,13 +266,15 @@ class _Reader:
         if defined and scope.role in _TEXT_ROLES:
             return self.definitions(defined, scope)
         if scope.role == "raises":
+            if scope.subject is None or scope.page:
+                return add_exceptions(part, scope, self.out)
             if not _is_raise_text(part):
                 return False
             add_raise(part, scope, self.out)
             return True
         if scope.role in ("returns", "yields") and self.answered(scope):
             return False
-        if scope.role in HISTORY_ROLES and self.dated(scope):
+        if scope.role in HISTORY_ROLES and (self.dated(scope) or not _is_dated(part, scope)):
             return False
         done = scope.role in (_TEXT_ROLES | set(HISTORY_ROLES)) and add_role_text(part, scope, self.out)
         if done:
@@ -314,6 +316,11 @@ def _goes_on(scope: Scope, words: Inline) -> bool:
     return words.plain.endswith(":") or (
         scope.role == "returns" and bool(re.search(r"dict|mapping|keys?\b", words.plain, re.IGNORECASE))
     )
+
+
+def _is_dated(part: Inline, scope: Scope) -> bool:
+    """Say whether a paragraph under "Version" or "Date" gives one: a number is in it."""
+    return scope.role not in ("version", "date") or re.search(r"\d", part.plain) is not None
 
 
 def _is_raise_text(part: Inline) -> bool:

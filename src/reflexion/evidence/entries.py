@@ -29,6 +29,7 @@ _DEFAULT = re.compile(
     rf"{MARK_OFF}?:?\s*(?:the\s+value\s+)?{_VALUE}{_CONDITION}"
 )
 _SHORT_DEFAULT = re.compile(rf"^\s*(?:with\s+)?default(?:s|ing)?(?:\s+value)?{MARK_OFF}?\s*{_VALUE}\s*$")
+_PLAIN_DEFAULT = re.compile(rf"[\s,;(]*(?:(?:optional|required)\s*,\s*)?default\s+{_VALUE}")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _QUALIFIER = re.compile(
     r"^(?:keyword[- ]only|positional(?:[- ]only)?|positional or keyword|variadic|var-?args|in|out|input|output)$",
@@ -175,7 +176,7 @@ def with_words(entry: Entry) -> Entry:
     """Take default and "optional" or "required" from the words of an entry."""
     default = entry.default
     if default is None:
-        assigned = re.match(rf"\s*=\s*{_VALUE}", entry.rest)
+        assigned = re.match(rf"\s*=\s*{_VALUE}", entry.rest) or _PLAIN_DEFAULT.match(entry.rest)
         found = assigned or _DEFAULT.search(entry.rest[:2000])
         default = _value(found) if found else None
     optional = entry.optional

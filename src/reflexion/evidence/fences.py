@@ -31,7 +31,7 @@ def read_fence(node: Node, scope: Scope, base: Scope, lines: tuple[str, ...], ou
         return replace(scope, role=None)
     if _take_message(node, language, out):
         return scope
-    if language in PYTHON and scope.role != "examples" and node.fenced:
+    if language in PYTHON and scope.role != "examples" and (node.fenced or scope.role == "signature"):
         owner = base if _other(node, scope) else scope
         after = _read_declaration(node, scope, owner, lines, out)
         if after is not None:
@@ -71,6 +71,9 @@ def _read_declaration(node: Node, scope: Scope, owner: Scope, lines: tuple[str, 
     if _is_constants(scope) and (values := _constants(node, scope)):
         out.constants.extend(values)
         return scope
+    lines_of = [line.strip() for line in node.code.split("\n") if line.strip()]
+    if 1 < len(lines_of) <= 50 and _add_signatures(node, lines_of, scope, out):
+        return scope
     text = node.code.strip()
     signature = read_signature(text, node.code_line) if "\n\n" not in text else None
     if signature is None or not _is_declaration(signature, scope):
@@ -84,6 +87,19 @@ def _read_declaration(node: Node, scope: Scope, owner: Scope, lines: tuple[str, 
         signature.text,
     )
     return scope if scope.names(signature.name) else owner.about(named)
+
+
+def _add_signatures(node: Node, texts: list[str], scope: Scope, out: Collector) -> bool:
+    """Add the signatures of a fence that has nothing but one a line; say whether it was such a fence."""
+    found = [read_signature(text, node.code_line) for text in texts]
+    signatures = [one for one in found if one is not None and _is_declaration(one, scope)]
+    if len(signatures) != len(texts):
+        return False
+    numbers = [node.code_line + index for index, line in enumerate(node.code.split("\n")) if line.strip()]
+    for number, one in zip(numbers, signatures, strict=True):
+        outer = scope.outside() if scope.names(one.name) else scope
+        out.add_symbol(Named(one.name, None, True, True, one), outer, number, "signature", one.text)
+    return True
 
 
 def _is_declaration(signature: SignatureClaim, scope: Scope) -> bool:

@@ -38,13 +38,25 @@ def read_lead(inline: Inline, *, item: bool = False) -> Lead | None:
         or plain(label).endswith(":")
         or _AFTER_BOLD.match(inline.marked[found.end() :])
     )
-    title = read_title(label, inline.line) if closed else None
+    title = read_title(label, inline.line) if closed and not _is_lower_name(label) else None
     if title is None or title.role is None or (CODE_ON in label and title.of is None):
         return None
     if bold is None and title.role in ("symbols", "functions", "module", "foreign") and title.of is None:
         return None
     separator = _SEPARATOR.match(inline.marked, found.end())
     return Lead(title.role, title.of, separator.end() if separator else found.end())
+
+
+_LOWER = frozenset(
+    {"parameters", "params", "args", "arguments", "returns", "return", "raises", "yields", "attributes", "exceptions"}
+    | {"example", "examples", "members", "fields", "output", "usage"}
+)
+
+
+def _is_lower_name(label: str) -> bool:
+    """Say whether a label is a parameter's name ("*name*: ...") rather than a title."""
+    word = plain(label).rstrip(":")
+    return word.islower() and " " not in word and word not in _LOWER
 
 
 _BARE = re.compile(r"^\s*(?P<label>[a-z][a-z ]{3,30})(?:$|:\s*)")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from reflexion.evidence.claims import BaseClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import Entry, lead_texts, read_default, read_entry
-from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, Inline, plain, ticked
-from reflexion.evidence.leads import read_lead
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain, ticked
+from reflexion.evidence.leads import Lead, read_lead
 from reflexion.evidence.markup import Node
 from reflexion.evidence.roles import (
     HISTORY_ROLES,
@@ -17,12 +17,13 @@ from reflexion.evidence.roles import (
     add_keys,
     add_raise,
     add_return,
+    add_role_text,
     is_nothing,
     list_role,
     returned_type,
 )
 from reflexion.evidence.sentences import leading_message, message_in
-from reflexion.evidence.titles import Named, read_named
+from reflexion.evidence.titles import Named, is_class_like, read_named
 from reflexion.evidence.words import Role
 
 Walk = Callable[[list[Node], Scope], object]
@@ -34,6 +35,10 @@ SYMBOL_ROLES: dict[Role, str | None] = {
     "properties": "property",
     "symbols": None,
 }
+_BRACKETED_BASE = re.compile(
+    rf"^\W*[{CODE_ON}{MARK_ON}]+\w+(?:[{CODE_OFF}{MARK_OFF}]+\s*\((?:an?\s+)?{CODE_ON}([A-Z][\w.]*){CODE_OFF}\)"
+    rf"|\(([A-Z][\w.]*)\)[{CODE_OFF}{MARK_OFF}]+)"
+)
 _TYPE_LABEL = re.compile(r"^\s*[\ue002]?(?:type|data type)[\ue003]?\s*:\s*[\ue003]?\s*", re.IGNORECASE)
 _REQUIRED_LABEL = re.compile(
     r"^\s*[\ue002]?(required|optional)[\ue003]?\s*(?::\s*[\ue003]?\s*(\w+))?\s*\.?\s*$", re.IGNORECASE
@@ -135,7 +140,7 @@ def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) ->
         inline = lead_of(item)
         before = len(out.raises)
         claims = add_raise(inline, scope, out)
-        if scope.subject is None and len(claims) == 1:
+        if (scope.subject is None or scope.page) and len(claims) == 1:
             _add_exception(inline, claims[0].type, scope, out)
         out.add_mentions(inline, scope)
         nested = [detail for child in body_of(item) if child.kind == "list" for detail in child.children]
@@ -150,12 +155,30 @@ def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) ->
         walk(body_of(item), replace(scope, role=None, led=False, entry=True))
 
 
+def add_exceptions(inline: Inline, scope: Scope, out: Collector) -> bool:
+    """Note the exceptions that lines under the module's "Exceptions" document; never the last word on their text."""
+    for found in re.finditer(r"[^\n\u2028]+", inline.marked):
+        line = inline.part(found.start(), found.end())
+        named = re.match(rf"\W*[{CODE_ON}{MARK_ON}]+([A-Z]\w+)", line.marked)
+        if named:
+            _add_exception(line, named.group(1), scope, out)
+    return False
+
+
 def _add_exception(inline: Inline, name: str, scope: Scope, out: Collector) -> None:
     """Note that a list of the module's errors documents an exception, with the base in brackets after it."""
-    out.add_symbol(Named(name, "exception"), scope, inline.line, "list", ticked(inline.marked), sure=False)
-    base = re.search(rf"[{CODE_OFF}{MARK_OFF}]\s*\({CODE_ON}(\w*(?:Error|Exception))", inline.marked)
-    if base:
-        out.bases.append(BaseClaim(inline.line, name, (base.group(1),), ticked(inline.marked)))
+    named = Named(name, "exception")
+    out.add_symbol(named, scope, inline.line, "list", ticked(inline.marked), sure=False)
+    _add_base(inline, named, scope, out)
+
+
+def _add_base(inline: Inline, named: Named, scope: Scope, out: Collector) -> None:
+    """Add the base class in brackets right after the name of a class: ``Point`` (``NamedTuple``)."""
+    base = _BRACKETED_BASE.match(inline.marked)
+    if base and is_class_like(named.name, named.kind_word) and not named.called:
+        out.bases.append(
+            BaseClaim(inline.line, scope.of(named), (base.group(1) or base.group(2),), ticked(inline.marked))
+        )
 
 
 def _message_of(inline: Inline) -> str | None:
@@ -192,8 +215,9 @@ def _read_key_lists(nodes: list[Node], scope: Scope, out: Collector) -> None:
 def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
     """Read an item by its own lead-in, by the role of the list, or as prose."""
     inline = lead_of(item)
-    if read_lead(inline, item=True) is not None:
-        walk(item.children, scope)
+    lead = read_lead(inline, item=True)
+    if lead is not None:
+        _read_led(item, lead, scope, out, walk)
         return
     role = scope.role
     if role in ("constants", "members") and add_constant(inline, scope, out):
@@ -208,10 +232,27 @@ def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
         out.add_sentences(inline, scope)
         walk(body_of(item), scope)
         return
-    sure = role in SYMBOL_ROLES
-    out.add_symbol(named, scope, item.line, "list", ticked(inline.marked), sure=sure)
-    inner = scope.about(named)
+    class_like = scope.subject is not None and is_class_like(scope.subject, scope.kind_word)
+    method = class_like and named.called and "." not in named.name and not (scope.blocked or scope.page)
+    sure = role in SYMBOL_ROLES or method
+    outer = scope.outside() if scope.names(named.name) else scope
+    out.add_symbol(named, outer, item.line, "list", ticked(inline.marked), sure=sure)
+    _add_base(inline, named, scope, out)
+    inner = outer.about(named)
     out.add_sentences(inline, inner)
+    walk(body_of(item), inner)
+
+
+def _read_led(item: Node, lead: Lead, scope: Scope, out: Collector, walk: Walk) -> None:
+    """Read an item with a lead-in of its own."""
+    inline = lead_of(item)
+    if read_lead(inline) is not None:
+        walk(item.children, scope)
+        return
+    inner = scope.with_role(lead.role, item.line, led=True)
+    words = inline.part(lead.end)
+    if words.plain:
+        add_role_text(words, inner, out)
     walk(body_of(item), inner)
 
 

@@ -8,7 +8,7 @@ from reflexion.evidence.entries import read_entry
 from reflexion.evidence.inline import Inline, ticked
 from reflexion.evidence.lists import SYMBOL_ROLES
 from reflexion.evidence.markup import Node
-from reflexion.evidence.roles import add_constant, constant_of, list_role
+from reflexion.evidence.roles import HISTORY_ROLES, add_constant, constant_of, list_role
 from reflexion.evidence.sentences import EXCEPTION
 from reflexion.evidence.titles import Named, Title, is_sure, read_title
 from reflexion.evidence.words import Role
@@ -49,7 +49,8 @@ class Outline:
     ) -> Scope:
         """Return the scope of a section and add its heading's claims."""
         if title.role is not None:
-            return self._role_scope(title, node, parent, beside)
+            scope = self._role_scope(title, node, parent, beside)
+            return _perhaps_class(title.role, inline, node, scope, parent, out)
         inner = replace(parent, role=None, led=False, attached=False, blocked=False, line=node.line)
         if not title.symbols:
             return inner
@@ -85,7 +86,7 @@ class Outline:
         out.add_symbol(named, parent, node.line, "heading", text, sure=sure)
         self.symbols_at[node.level] = self.symbols_at.get(node.level, 0) + 1
         _add_value(named, inline, parent, out)
-        return inner.about(named)
+        return replace(inner.about(named), page=node.level == 1 and not sure)
 
     def _add_entry(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> bool:
         """Add a heading that is an entry of its section: a parameter, an exception, a constant."""
@@ -113,6 +114,15 @@ class Outline:
             level, outer = self.stack[-2]
             self.stack[-2] = (level, replace(outer, subject=scope.subject, kind_word=scope.kind_word))
         return replace(base, subject=scope.subject, kind_word=scope.kind_word)
+
+
+def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent: Scope, out: Collector) -> Scope:
+    """Let a heading such as "Version" stand for a class of that name as well as for its role."""
+    name = inline.plain
+    if role not in HISTORY_ROLES or not name.isalpha() or not name[:1].isupper() or node.level == 1:
+        return scope
+    out.add_symbol(Named(name), parent, node.line, "heading", name, sure=False)
+    return replace(scope, subject=parent.of(Named(name)), kind_word=None)
 
 
 def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> None:

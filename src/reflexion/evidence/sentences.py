@@ -31,6 +31,10 @@ _NEGATED = re.compile(
 _CONDITION = re.compile(
     r"^\W*(?:if|when|whenever|unless|once|where|while|in case|after|because|since|that|and if|or if)\b", re.IGNORECASE
 )
+# "When values is empty it (raises ...)": the condition ends without a comma, the statement has begun.
+_MAIN_CLAUSE = re.compile(
+    r"^\W*\w+\s+(?:\S+\s+){2,}(?:it|(?:the|this)\s+(?:function|method|constructor|call))\s*$", re.IGNORECASE
+)
 _OTHER_RAISER = re.compile(
     r"\b(?:callbacks?|handlers?|callers?|python|users?|tests?|iterators?|clients?|servers?|hooks?|predicates?|"
     r"that|which|who)\s+(?:\w+\s+){0,2}$",
@@ -139,13 +143,23 @@ def raises_in(marked: str) -> Iterator[Said]:
 def _raises_of(sentence: str, at: int) -> Iterator[Said]:
     """Yield the raises of one sentence; the words after an exception, up to the next one, belong to it."""
     found = [one for one in EXCEPTION.finditer(sentence) if _is_raised(sentence, one)]
-    coded = [one for one in CODED_NAME.finditer(sentence) if not found and _directly_raised(sentence, one)]
-    matches = found or coded
+    coded = [one for one in CODED_NAME.finditer(sentence) if _directly_raised(sentence, one) or _joined(sentence, one)]
+    known = {one.group("type") for one in found}
+    matches = sorted([*found, *(one for one in coded if one.group("type") not in known)], key=lambda one: one.start())
     for index, one in enumerate(matches):
         end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
         after = sentence[one.end() : end]
         message = call_message(one.group("call")) or message_in(after) or _bare_message(after)
         yield Said(at + one.start(), one.group("type"), message, ticked(sentence))
+
+
+def _joined(sentence: str, name: re.Match[str]) -> bool:
+    """Say whether a name in code stands in a row of raised exceptions: ", `ScratchFull` with the message ..."."""
+    before, after = plain(sentence[: name.start()]), sentence[name.end() :]
+    verb = re.search(r"\b(?:raises?|throws?)\b(?P<between>.*)(?:,|,?\s+and|\s+or)(?:\s+an?)?$", before)
+    row = verb is not None and re.search(r"[A-Z]\w+", verb.group("between")) is not None
+    listed = re.match(r"\s*(?:with\s+the|with\s+message|when\b|if\b|[,.]|$)", after) is not None
+    return row and listed and verb is not None and _stated(before[: verb.start()], "")
 
 
 def _bare_message(after: str) -> str | None:
@@ -180,7 +194,7 @@ def _stated(before: str, between: str) -> bool:
     clause = plain(_clause(before))
     if _NEGATED.search(clause) or _OTHER_RAISER.search(clause + " "):
         return False
-    if _CONDITION.match(clause):
+    if _CONDITION.match(clause) and not _MAIN_CLAUSE.match(clause):
         return False
     words = plain(between)
     return len(words) < 400 and not re.search(

@@ -179,7 +179,7 @@ def read_named(text: str, coded: bool, line: int) -> Named | None:
     found = _TEXT_FRONT.match(" ".join(text.split()).rstrip(":;"))
     if found is None:
         return None
-    rest = found.group("rest").strip()
+    rest = re.sub(r"^([A-Z]\w*)\[[\w, ]+\](?=\(|$)", r"\1", found.group("rest").strip())
     words = found.group("words").split()
     kind = _DECORATED.get(found.group("decorator") or "") or (_kind(" ".join(_spoken(words))) if words else None)
     if re.fullmatch(NAME, rest):
@@ -189,7 +189,7 @@ def read_named(text: str, coded: bool, line: int) -> Named | None:
     if signature is not None and _usable(signature.name):
         return Named(signature.name, kind, True, coded, signature)
     called = re.match(rf"({NAME})\s*\(.*\)(?:\s*->\s*\S.*)?$", rest)
-    if called and _usable(called.group(1)) and not re.search(r"[\"']", rest):
+    if called and _usable(called.group(1)) and not re.search(r"[\"']|\(\d*\)", rest):
         return Named(called.group(1), kind, True, coded)
     typed = re.match(rf"({NAME})\s*(?::\s*[\w.\[\], |]+|=\s*\S.*|:\s*[\w.\[\], |]+=\s*\S.*|->\s*\S.*)$", rest)
     return Named(typed.group(1), kind, False, coded) if typed and coded and _usable(typed.group(1)) else None
