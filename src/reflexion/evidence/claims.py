@@ -93,9 +93,10 @@ class SignatureClaim:
 
 @dataclass(frozen=True, slots=True)
 class ParameterClaim:
-    """One parameter (or attribute) in a list or table.
+    """One parameter (or attribute) in a list or table, or in a sentence ("``rate`` defaults to ``0.05``").
 
-    ``name`` is without stars, ``optional`` None where nothing is said. ``list_id`` is that of its ParameterList.
+    ``name`` is without stars, ``optional`` None where nothing is said. ``list_id`` is that of its ParameterList, -1
+    for a sentence.
     """
 
     line: int

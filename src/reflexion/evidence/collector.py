@@ -28,8 +28,10 @@ from reflexion.evidence.sentences import denials_in, history_in, raises_in, retu
 from reflexion.evidence.signatures import NAME
 from reflexion.evidence.statements import (
     Stated,
+    base_at_front,
     bases_in,
     constants_in,
+    defaults_in,
     enum_before,
     kind_in,
     says_no_parameters,
@@ -133,6 +135,9 @@ class Collector:
         self.symbols.append(SymbolClaim(line, named.name, scope.subject, named.kind_word, where, text, sure))
         if named.signature is not None and sure:
             kind = named.kind_word or ""
+            if named.signature.bases:
+                subject = qualified_name(scope.subject, scope.kind_word, named.name)
+                self.bases.append(BaseClaim(line, subject, named.signature.bases, text))
             self.signatures.append(
                 replace(
                     named.signature,
@@ -188,7 +193,13 @@ class Collector:
 
         They are parameters where the section's signature has them, or where each has a type and no class is meant.
         """
-        if scope.subject is None or scope.entry or scope.foreign or scope.blocked or not entries:
+        closed = scope.entry or scope.foreign or scope.blocked or scope.page
+        if (
+            scope.subject is None
+            or closed
+            or not entries
+            or any(name.isupper() for one in entries for name in one.names)
+        ):
             return None
         typed = all(entry.sure and (entry.type or entry.default) for entry in entries)
         signature = self.signature_of(scope)
@@ -248,7 +259,13 @@ class Collector:
             subject = enum_before(marked, said.at) or owner
             line = inline.line_at(said.at)
             self.constants.append(ConstantClaim(line, said.name or "", subject, said.values[0], said.type, said.text))
-        if scope.subject is None or owner is not None:
+        if scope.subject is None:
+            return
+        first = base_at_front(marked) if owner is not None or scope.kind_word is None else None
+        if first is not None and (first.name is None or scope.names(first.name)) and self._opens(scope):
+            self._add_bases(replace(first, name=None), inline.line, scope)
+        self._add_defaults(inline, scope)
+        if owner is not None:
             return
         kind = kind_in(marked)
         if kind is not None:
@@ -259,6 +276,20 @@ class Collector:
         none = says_no_parameters(marked)
         if none is not None:
             self.add_list([], replace(scope, line=inline.line_at(none)), "prose")
+
+    def _opens(self, scope: Scope) -> bool:
+        """Say whether the scope's class has no base classes yet."""
+        return not self.bases or self.bases[-1].subject != scope.subject
+
+    def _add_defaults(self, inline: Inline, scope: Scope) -> None:
+        """Add the defaults that sentences give to parameters of the section's signature; these stand in no list."""
+        signature = self.signature_of(scope)
+        if signature is None or scope.page:
+            return
+        for said in defaults_in(inline.marked, frozenset(one.name for one in signature.parameters)):
+            line = inline.line_at(said.at)
+            claim = ParameterClaim(line, scope.subject, said.name or "", None, said.values[0], None, -1, text=said.text)
+            self.parameters.append(claim)
 
     def _add_bases(self, said: Stated, line: int, scope: Scope) -> None:
         """Add base classes; a class that only a sentence names is documented there, if weakly."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reflexion.evidence.claims import ListStyle, ReturnClaim
+from reflexion.evidence.claims import ConstantClaim, ListStyle, ReturnClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import Entry, qualified, read_entry, with_words
-from reflexion.evidence.inline import Inline, read_inline, ticked
-from reflexion.evidence.roles import add_raise, add_return, is_nothing, list_role
+from reflexion.evidence.inline import Inline, plain, read_inline, ticked
+from reflexion.evidence.roles import add_constant, add_raise, add_return, is_literal, is_nothing, keys_in, list_role
 from reflexion.evidence.words import Role, role_of
 
 _GOOGLE = re.compile(r"^(?P<indent>[ \t]*)(?P<title>[A-Z][A-Za-z ]{2,24}):[ \t]*$")
@@ -32,7 +32,7 @@ _FIELDS = frozenset(
 )
 _NUMPY = re.compile(r"^(?P<names>\*{0,2}[A-Za-z_]\w*(?:\s*,\s*\*{0,2}[A-Za-z_]\w*)*)(?:\s+:\s+(?P<type>.+))?$")
 _UNDERLINE = re.compile(r"^[ \t]*-{3,}[ \t]*$")
-_ROLES: frozenset[Role] = frozenset({"parameters", "attributes", "returns", "yields", "raises"})
+_ROLES: frozenset[Role] = frozenset({"parameters", "attributes", "returns", "yields", "raises", "members"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +171,26 @@ def _read_google(lines: list[Line], scope: Scope, out: Collector) -> None:
     if scope.role == "raises":
         for group in groups:
             add_raise(_inline(group), scope, out)
+    elif scope.role == "members":
+        for group in groups:
+            _add_member(_inline(group), scope, out)
     elif scope.role in ("returns", "yields"):
         text = [line for group in groups for line in group]
         if text:
             add_return(_inline(text), scope, out)
     else:
         _add_entries([(group[0].number, read_entry(_inline(group).marked)) for group in groups], scope, out, "google")
+
+
+def _add_member(inline: Inline, scope: Scope, out: Collector) -> None:
+    """Read ``NAME: value``."""
+    found = re.match(r"([A-Za-z_]\w*)\s*(?::|=)\s*(.+)$", plain(inline.marked))
+    if found and is_literal(found.group(2)):
+        out.constants.append(
+            ConstantClaim(inline.line, found.group(1), scope.subject, found.group(2), None, ticked(inline.marked))
+        )
+    else:
+        add_constant(inline, scope, out)
 
 
 def _unbulleted(group: list[Line]) -> list[Line]:
@@ -260,8 +274,8 @@ def _add_fields(fields: list[tuple[re.Match[str], Line, str]], scope: Scope, out
 def _field_entry(args: list[str], marked: str, types: dict[str, str]) -> Entry:
     """Return the entry of ``:param int x: words``."""
     name = args[-1].lstrip("\\*")
-    typed = " ".join(args[:-1]) or types.get(args[-1]) or None
-    entry = qualified(Entry((name,), True), typed or "")
+    typed = " ".join(args[:-1]) or types.get(args[-1]) or ""
+    entry = qualified(Entry((name,), True), read_inline(typed, 1).marked)
     return with_words(replace(entry, rest=marked))
 
 
@@ -278,10 +292,11 @@ def _add_field_returns(fields: list[tuple[re.Match[str], Line, str]], scope: Sco
     typed = next(((line, text) for field, line, text in fields if field.group("field") in ("rtype", "ytype")), None)
     if typed is not None:
         line, text = typed[0], typed[1].strip()
+        keys = keys_in(read_inline(said[1], said[0].number).marked) if said else None
         none = is_nothing(text)
         words = ticked(read_inline(said[1], said[0].number).marked) if said else text
         out.returns.append(
-            ReturnClaim(line.number, scope.subject, None if none else text.strip("`"), none=none, text=words)
+            ReturnClaim(line.number, scope.subject, None if none else text.strip("`"), keys, none=none, text=words)
         )
     elif said is not None:
         add_return(read_inline(said[1].strip(), said[0].number), replace(scope, role="returns"), out)

@@ -10,7 +10,7 @@ from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.docstrings import block_lines, has_sections, read_docstring, read_numpy
 from reflexion.evidence.entries import Entry, lead_texts, read_entry
 from reflexion.evidence.fences import read_fence
-from reflexion.evidence.inline import Inline, Link, plain, ticked
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, Link, plain, ticked
 from reflexion.evidence.layout import blocks_of, silenced_lines
 from reflexion.evidence.leads import Lead, read_lead, split_leads, symbol_lead
 from reflexion.evidence.lists import add_exceptions, read_list
@@ -20,7 +20,6 @@ from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, le
 from reflexion.evidence.sentences import denials_in, message_in
 from reflexion.evidence.tables import read_table
 from reflexion.evidence.titles import read_named
-from reflexion.evidence.words import title_of
 
 _Lined = TypeVar("_Lined", bound="_HasLine")
 
@@ -33,7 +32,11 @@ class _HasLine(Protocol):
 
 
 _TEXT_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "bases", "constants", "members"})
-_OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?|gives)\b[^.]{0,60}:$", re.IGNORECASE)
+_OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?)\b[^.]{0,60}:$", re.IGNORECASE)
+_SIGNATURE_LEAD = re.compile(
+    rf"^\s*(?:[{MARK_ON}]?(?:constructor|signature|syntax|call)\s*:?[{MARK_OFF}]?\s*:?\s*)?{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}",
+    re.IGNORECASE,
+)
 _PARAMETER_WORDS = re.compile(r"\b(?:parameters?|arguments?|args|takes|accepts|inputs?|options)\b", re.IGNORECASE)
 _MESSAGE_LEAD = re.compile(r"^\W*(?:error |exception )?message\W*:", re.IGNORECASE)
 _VALUE_LEAD = re.compile(r"^\W*value\W*[:=]", re.IGNORECASE)
@@ -115,6 +118,7 @@ class _Reader:
 
     out: Collector
     markup: Markup
+    after_fence: bool = False
 
     def walk(self, nodes: list[Node], scope: Scope) -> Scope:
         """Read nodes that stand in one scope; headings and lead-ins among them change it for what follows.
@@ -129,6 +133,7 @@ class _Reader:
             else:
                 scope = self.block(node, scope, base)
                 base = outline.lifted(base, scope, node)
+            self.after_fence = node.kind == "fence"
         return scope
 
     def block(self, node: Node, scope: Scope, base: Scope) -> Scope:
@@ -187,29 +192,35 @@ class _Reader:
             inner = replace(base, role=None) if same else outer.about(named)
             self.out.add_sentences(part, inner)
             return inner
-        if _OUTPUT_LEAD.search(part.plain) and self.out.examples:
+        self.own_signature(part, scope)
+        if self.after_fence and _OUTPUT_LEAD.search(part.plain) and self.out.examples:
+            self.out.add_sentences(part, scope)
             return scope.with_role("output", part.line, led=True)
         if self.role_text(part, scope):
             return scope
-        if self.implied(part, scope):
-            return scope if scope.led else scope.with_role("parameters", part.line, led=True)
+        implied = self.implied(part, scope)
+        if implied is not None:
+            return implied
         self.out.add_sentences(part, scope)
         scope = replace(scope, role=None, led=False) if scope.led else scope
         other = part.plain.endswith(":") and not _PARAMETER_WORDS.search(part.plain)
         return replace(scope, blocked=True) if other else scope
 
-    def implied(self, part: Inline, scope: Scope) -> bool:
-        """Read an entry that stands as a paragraph in the section of a symbol, without a lead-in; say whether it is one."""
-        if scope.role not in (None, "parameters"):
-            return False
+    def implied(self, part: Inline, scope: Scope) -> Scope | None:
+        """Read an entry that stands as a paragraph in the section of a symbol, without a lead-in.
+
+        Return the scope for what follows, or None where it is no such entry.
+        """
+        if scope.role not in (None, "parameters", "attributes", "version"):
+            return None
         entry = read_entry((_definitions(part) or [part])[0].marked)
-        if entry is None or not entry.sure or self.out.implied_role([entry], scope) != "parameters":
-            return False
-        self.out.add_list(
-            [(part.line, entry)], scope if scope.led else scope.with_role("parameters", part.line, led=True), "prose"
-        )
+        role = self.out.implied_role([entry], scope) if entry is not None and entry.sure else None
+        if entry is None or role is None or (scope.led and role != scope.role):
+            return None
+        inner = scope if scope.led else scope.with_role(role, part.line, led=True)
+        self.out.add_list([(part.line, entry)], inner, "prose", list_role(inner))
         self.out.add_sentences(part, replace(scope, entry=True))
-        return True
+        return inner
 
     def led(self, part: Inline, lead: Lead, scope: Scope) -> Scope:
         """Read a part with a lead-in such as "**Returns:** ...", and return the scope for what follows."""
@@ -220,8 +231,6 @@ class _Reader:
             role = "output" if not words.plain else role
         inner = replace(scope, subject=subject).with_role(role, part.line, led=True)
         inner = replace(inner, foreign=scope.foreign)
-        if title_of(part.marked[: lead.end]) in ("constructor", "signature", "syntax", "usage", "call"):
-            self.constructor(words, scope)
         if not words.plain:
             return inner if role not in ("module", "foreign") else replace(scope, role=None, led=False)
         if scope.foreign or not add_role_text(words, inner, self.out):
@@ -232,12 +241,12 @@ class _Reader:
                 self.out.add_sentences(words, replace(inner, role=None))
         return inner if _goes_on(inner, words) else replace(inner, role=None, led=False)
 
-    def constructor(self, words: Inline, scope: Scope) -> None:
-        """Read the signature after "Constructor:"."""
-        texts, _ = lead_texts(words.marked)
-        named = read_named(texts[0], True, words.line) if texts else None
-        if named is not None and named.signature is not None and (scope.subject is None or scope.names(named.name)):
-            self.out.add_symbol(named, scope.outside(), words.line, "text", ticked(words.marked))
+    def own_signature(self, part: Inline, scope: Scope) -> None:
+        """Read the signature at the front of a paragraph, or after "Constructor:", where it is the section's symbol's."""
+        found = _SIGNATURE_LEAD.match(part.marked)
+        named = read_named(found.group("code"), True, part.line) if found else None
+        if named is not None and named.signature is not None and scope.names(named.name):
+            self.out.add_symbol(named, scope.outside(), part.line, "text", ticked(part.marked))
 
     def take_detail(self, part: Inline, scope: Scope) -> bool:
         """Take a message for the latest raise, or the value of the section's constant; say whether it was one."""
@@ -262,12 +271,12 @@ class _Reader:
         """Read a paragraph under a role; say whether it was of the role's form."""
         if scope.foreign or scope.role is None:
             return False
+        if scope.role == "raises" and (scope.subject is None or scope.page):
+            return add_exceptions(part, scope, self.out)
         defined = _definitions(part)
         if defined and scope.role in _TEXT_ROLES:
             return self.definitions(defined, scope)
         if scope.role == "raises":
-            if scope.subject is None or scope.page:
-                return add_exceptions(part, scope, self.out)
             if not _is_raise_text(part):
                 return False
             add_raise(part, scope, self.out)
@@ -320,7 +329,7 @@ def _goes_on(scope: Scope, words: Inline) -> bool:
 
 def _is_dated(part: Inline, scope: Scope) -> bool:
     """Say whether a paragraph under "Version" or "Date" gives one: a number is in it."""
-    return scope.role not in ("version", "date") or re.search(r"\d", part.plain) is not None
+    return scope.role not in ("version", "date") or re.match(r"\W*(?:\w+\W+){0,3}v?\d+[.-]", part.plain) is not None
 
 
 def _is_raise_text(part: Inline) -> bool:

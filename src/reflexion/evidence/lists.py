@@ -22,7 +22,7 @@ from reflexion.evidence.roles import (
     list_role,
     returned_type,
 )
-from reflexion.evidence.sentences import leading_message, message_in
+from reflexion.evidence.sentences import EXCEPTION, leading_message, message_in
 from reflexion.evidence.titles import Named, is_class_like, read_named
 from reflexion.evidence.words import Role
 
@@ -228,6 +228,10 @@ def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
         out.add_history(item.line, HISTORY_ROLES[role], inline.plain)
         return
     named = _symbol_of(inline, role)
+    if named is None and role is None and _is_raise_entry(inline):
+        add_raise(inline, scope, out)
+        walk(body_of(item), scope)
+        return
     if named is None:
         out.add_sentences(inline, scope)
         walk(body_of(item), scope)
@@ -254,6 +258,14 @@ def _read_led(item: Node, lead: Lead, scope: Scope, out: Collector, walk: Walk) 
     if words.plain:
         add_role_text(words, inner, out)
     walk(body_of(item), inner)
+
+
+def _is_raise_entry(inline: Inline) -> bool:
+    """Say whether an item outside "Raises" is an exception with its message: ``KeyError``: "no such key"."""
+    found = EXCEPTION.match(inline.marked)
+    rest = inline.marked[found.end() :] if found else ""
+    separator = re.match(rf"[{CODE_OFF}{MARK_OFF}]*\s*[:\u2013\u2014-]+\s*", rest)
+    return separator is not None and (leading_message(rest[separator.end() :]) or "").count(" ") > 0
 
 
 def _symbol_of(inline: Inline, role: Role | None) -> Named | None:

@@ -19,6 +19,7 @@ from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inli
 from reflexion.evidence.sentences import (
     CODED_NAME,
     EXCEPTION,
+    PARENTHESISED,
     Said,
     call_message,
     denials_in,
@@ -41,7 +42,8 @@ _NO_PARAMETERS = re.compile(
 )
 _ARTICLED = re.compile(rf"^(?:An?|The)\s+(?:[\w-]+\s+){{0,2}}?{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}")
 _KEYS = re.compile(
-    rf"\b(?:with|has|having|contain\w*|includ\w*)\s+(?:the\s+)?(?:following\s+|string\s+|two\s+|three\s+|four\s+)?keys?\b[:\s{MARK_OFF}]*"
+    rf"(?:\b(?:with|has|having|contain\w*|includ\w*|under|and)\s+(?:the\s+)?(?:following\s+|string\s+|two\s+|three\s+|four\s+)?|^\W*(?:its|the)\s+)"
+    rf"keys?\b(?:\s+are)?[:\s{MARK_OFF}]*"
     rf"(?P<keys>{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}(?:[\s,&]|\band\b|{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}|\([^)]*\))*)"
 )
 _VALUE = re.compile(rf"^\s*{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}{MARK_OFF}?\s*(?:$|[.,;:({DASH}\n\u2028]|-\s)")
@@ -64,7 +66,7 @@ def add_return(inline: Inline, scope: Scope, out: Collector) -> None:
     yields = scope.role == "yields"
     if not text:
         return
-    keys = _keys_in(marked)
+    keys = keys_in(marked)
     if _NO_RETURN.search(plain(marked)) or is_nothing(marked) or _none_first(marked):
         out.returns.append(ReturnClaim(inline.line, scope.subject, None, None, none=True, yields=yields, text=text))
         return
@@ -109,7 +111,7 @@ def _worded_type(text: str) -> str | None:
     return head if is_known_type(head) or (colon and is_type(head, coded=False)) else None
 
 
-def _keys_in(marked: str) -> tuple[str, ...] | None:
+def keys_in(marked: str) -> tuple[str, ...] | None:
     """Return the keys that a sentence lists ("a dictionary with keys ``a`` and ``b``"), or None."""
     found = _KEYS.search(marked[:4000])
     if found is None:
@@ -189,7 +191,7 @@ def _said(found: list[re.Match[str]], marked: str) -> list[Said]:
     rest = marked[found[-1].end() :].lstrip(CODE_OFF + MARK_OFF)
     separator = SEPARATOR.match(rest) or re.match(rf"[\s\u2028{MARK_OFF}:]*", rest)
     words = rest[separator.end() :] if separator else rest
-    message = message_in(rest) or leading_message(words) or _bracketed(rest)
+    message = message_in(rest) or leading_message(words) or bracketed_message(rest)
     single = len(found) == 1
     return [
         Said(
@@ -202,10 +204,10 @@ def _said(found: list[re.Match[str]], marked: str) -> list[Said]:
     ]
 
 
-def _bracketed(rest: str) -> str | None:
-    """Return the message in brackets right after an exception: ``ValueError`` ("too short")."""
-    found = re.match(r"\s*\((?P<inside>[\"\u201c\ue000].*?[\"\u201d\ue001])\)", rest)
-    return leading_message(found.group("inside")) if found else None
+def bracketed_message(rest: str) -> str | None:
+    """Return the message in brackets in the words of an exception: ``ValueError`` ("too short")."""
+    found = [leading_message(one.group("inside")) for one in PARENTHESISED.finditer(rest[:2000])]
+    return next((message for message in found if message and " " in message), None)
 
 
 def _only_exception(marked: str) -> list[Said]:

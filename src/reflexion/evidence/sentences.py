@@ -24,8 +24,9 @@ _PASSIVE = re.compile(
     r"\b(?:is|are|will be|gets?|be|was)\s+(?:then\s+|also\s+|immediately\s+)?(?:raised|thrown)\b", re.IGNORECASE
 )
 _NEGATED = re.compile(
-    r"(?:\b(?:not|never|no|cannot|without|instead of|rather than|nor|neither|avoids?|prevents?|catch(?:es)?|handles?|"
-    r"swallows?|suppress(?:es)?|ignores?|any|unlike|should|would|could|expects?)\b|n['\u2019]t\b)[^,;:]*$",
+    r"(?:\b(?:not|never|cannot|nor|neither|avoids?|prevents?|catch(?:es)?|handles?|swallows?|suppress(?:es)?|ignores?|"
+    r"should|would|could|expects?)\b|n['\u2019]t\b)[^,;:]*$"
+    r"|\b(?:no|without|instead\s+of|rather\s+than|any|unlike)\b(?:\s+(?!it\b|this\b|the\b)[\w']+){0,2}\s*$",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -50,6 +51,8 @@ _MESSAGE = re.compile(
     rf"(?:of|that(?:\s+says|\s+reads)?|is|reads|being|text|string|as|template)?\s*{MARK_OFF}?\s*[:=,]?\s*{MARK_OFF}?\s*[({MARK_ON}]?\s*{_QUOTE}",
     re.IGNORECASE,
 )
+_MORE = re.compile(rf"(?:,|\band|\bor)\s+(?=[\"\u201c]){_QUOTE}")
+PARENTHESISED = re.compile(rf"\(\s*(?:message:?\s*)?(?P<inside>{_QUOTE})\s*\)", re.IGNORECASE)
 _WITH = re.compile(rf"^{_MARKS}\s*(?:with\s+)?[(:]?\s*{_QUOTE}")
 _LEADING = re.compile(rf"^[\s\u2028]*{MARK_ON}?{_QUOTE}")
 
@@ -151,6 +154,15 @@ def _raises_of(sentence: str, at: int) -> Iterator[Said]:
         after = sentence[one.end() : end]
         message = call_message(one.group("call")) or message_in(after) or _bare_message(after)
         yield Said(at + one.start(), one.group("type"), message, ticked(sentence))
+        if message is not None:
+            for more in _more_messages(after, message):
+                yield Said(at + one.start(), one.group("type"), more, ticked(sentence))
+
+
+def _more_messages(after: str, first: str) -> list[str]:
+    """Return the further messages that a sentence quotes for one exception: '"a" when ..., and "b" when ...'."""
+    found = [quoted(one) for one in _MORE.finditer(after)]
+    return [message for message in found if " " in message and message != first]
 
 
 def _joined(sentence: str, name: re.Match[str]) -> bool:

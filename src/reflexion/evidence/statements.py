@@ -14,7 +14,7 @@ from reflexion.evidence.typenames import is_known_type
 _CODE = rf"{MARK_ON}?{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}{MARK_OFF}?"
 _BASES = re.compile(
     r"\b(?:(?P<phrase>(?:also\s+|directly\s+)?(?:inherits?|derives?|derived|inheriting|deriving)(?:\s+directly)?(?:\s+from)?|extends|"
-    r"(?:(?:a|an|the)\s+)?(?:direct\s+)?sub-?class\s+of|based\s+on|base(?:\s+class(?:es)?)?(?:\s+(?:is|are))?|bases|"
+    r"(?:(?:a|an|the)\s+)?(?:direct\s+)?sub-?class\s+of|based\s+on|(?:a|an)\s+kind\s+of|base(?:\s+class(?:es)?)?(?:\s+(?:is|are))?|bases|"
     rf"super-?class(?:es)?|parent\s+class(?:es)?)(?:\s+the\s+(?:built-in\s+|abstract\s+)?(?:class\s+)?)?{MARK_OFF}?\s*:?\s*{MARK_OFF}?\s*(?:both\s+)?)"
     rf"(?P<names>{_CODE}(?:\s*(?:,|\band\b|,\s*and)\s*{_CODE})*)",
     re.IGNORECASE,
@@ -30,7 +30,7 @@ _FRONT = re.compile(
     re.IGNORECASE,
 )
 _VALUED = re.compile(
-    rf"(?P<class>\bclass\s+(?:attribute|variable|constant)\s+)?[{MARK_ON}]?{CODE_ON}(?P<name>{NAME}){CODE_OFF}[{MARK_OFF}]?\s*"
+    rf"(?P<class>\bclass\s+(?:attribute|variable|constant)\s+)?[{CODE_ON}{MARK_ON}]+(?P<name>{NAME})[{CODE_OFF}{MARK_OFF}]+\s*"
     rf"(?:,?\s*(?:which|that)\s+is|is(?:\s+set\s+to)?|equals|=|defaults\s+to|has\s+the\s+value|:|,?\s*that\s+is,?|[{DASH}])\s*"
     rf"{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}(?!\s*(?:if|when|unless)\b)",
 )
@@ -38,6 +38,7 @@ _VALUE_AFTER = re.compile(
     rf"[{CODE_ON}{MARK_ON}]+(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])[{CODE_OFF}{MARK_OFF}]+\s*(?:\(\s*{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}\s*\)|(?:is|=)\s+"
     r"(?P<bare>-?\d[\d_]*(?:\.\d+)?)(?=[\s,;]|\.(?:\s|$)|$))"
 )
+_FIELD = re.compile(rf"(?:^|\n):(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9]):\s+{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}")
 _ASSIGNED = re.compile(
     rf"{CODE_ON}(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])(?:\s*:\s*(?P<type>[\w.\[\], |]+?))?\s*=\s*(?P<value>[^{CODE_OFF}=][^{CODE_OFF}]*){CODE_OFF}"
 )
@@ -49,7 +50,7 @@ _KIND = re.compile(
 )
 _LATE_PROPERTY = re.compile(r",?\s+as\s+a\s+(?:read-only\s+)?(?P<kind>property)\b", re.IGNORECASE)
 _PROPERTY_TYPE = re.compile(
-    rf"\bproperty\b(?:\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)\s*(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
+    rf"\bproperty\b(?:[:,]?[^.{CODE_ON}]{{0,80}},?\s+as\s+an?|\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)\s*(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
     re.IGNORECASE,
 )
 _RETURN_TYPE = re.compile(
@@ -65,6 +66,7 @@ _NO_PARAMETERS = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\b(?:if|when|or|otherwise|unless)\b")
+_STANDARD = r"(?:\w*Enum|\w*Flag|NamedTuple|Protocol|TypedDict|ABC|Generic|\w+Error|\w*Exception|\w*Warning)"
 _NO_BASE = frozenset({"None", "True", "False", "self", "cls"})
 
 
@@ -95,7 +97,7 @@ def bases_in(marked: str) -> Iterator[Stated]:
 
 def _before(before: str) -> str | None:
     """Return the class that the words right before a phrase name, "" for the section's own, None for neither."""
-    spans = list(re.finditer(rf"[{CODE_ON}{MARK_ON}]+([A-Za-z_][\w.]*)[{CODE_OFF}{MARK_OFF}]+", before))
+    spans = list(re.finditer(rf"[{CODE_ON}{MARK_ON}]+(?:class\s+)?([A-Za-z_][\w.]*)[{CODE_OFF}{MARK_OFF}]+", before))
     if spans and _BRIDGE.match(plain(before[spans[-1].end() :])):
         return spans[-1].group(1)
     return "" if _FRONT.match(plain(before)) else None
@@ -107,6 +109,21 @@ _ENUM = re.compile(
 )
 
 
+_IS_A = re.compile(
+    rf"^\W*(?:{CODE_ON}(?P<name>{NAME})(?:\([^{CODE_OFF}]*\))?{CODE_OFF}\s+is\s+)?(?:(?:generic|abstract)\s+class\s+\()?"
+    rf"(?:an?\s+)?(?:frozen\s+|abstract\s+|generic\s+)?{CODE_ON}(?P<base>{_STANDARD})(?:\[[^{CODE_OFF}]*\])?{CODE_OFF}(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def base_at_front(marked: str) -> Stated | None:
+    """Return the base in a class's first words: "An ``Enum``; lower values run first", or None."""
+    found = _IS_A.match(next(sentences(marked), (0, ""))[1])
+    if found is None or not re.match(r"\s*(?:[.,;:)]|$|\b(?:that|which|so|for|whose|with|of)\b)", found.group("rest")):
+        return None
+    return Stated(0, found.group("name"), (found.group("base"),), ticked(found.group()))
+
+
 def enum_before(marked: str, at: int) -> str | None:
     """Return the enumeration whose members the words before an offset announce, or None."""
     found = list(_ENUM.finditer(marked, 0, at))
@@ -115,7 +132,12 @@ def enum_before(marked: str, at: int) -> str | None:
 
 def constants_in(marked: str) -> Iterator[Stated]:
     """Yield the values that sentences give to constants (names in capitals) and class attributes."""
-    for found in (*_VALUED.finditer(marked), *_VALUE_AFTER.finditer(marked), *_ASSIGNED.finditer(marked)):
+    for found in (
+        *_VALUED.finditer(marked),
+        *_VALUE_AFTER.finditer(marked),
+        *_ASSIGNED.finditer(marked),
+        *_FIELD.finditer(marked),
+    ):
         groups = found.groupdict()
         name, value = groups["name"], " ".join((groups["value"] or groups.get("bare") or "").split())
         capital = name.rpartition(".")[2].isupper() and len(name) > 1
@@ -165,6 +187,23 @@ def types_in(marked: str) -> Iterator[Stated]:
             if sure and not (pattern is _RETURNED_AS and _CONDITIONAL.search(plain(sentence))):
                 yield Stated(at + (found.start() if found else 0), None, (text,), ticked(sentence))
                 break
+
+
+_DEFAULTED = re.compile(
+    rf"\bdefaults?\s+(?:to|is|value\s+is)\s+(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>-?\d[\d_]*(?:\.\d+)?|None|True|False)(?=[.,;)]))"
+    r"(?!\s*(?:if|when|unless|on|for|in)\b)"
+)
+
+
+def defaults_in(marked: str, names: frozenset[str]) -> Iterator[Stated]:
+    """Yield the defaults that sentences give to one of these parameters: the one named last before it."""
+    for at, sentence in sentences(marked):
+        spans = [one for one in re.finditer(rf"{CODE_ON}\**(\w+){CODE_OFF}", sentence) if one.group(1) in names]
+        for found in _DEFAULTED.finditer(sentence):
+            before = [one for one in spans if one.end() <= found.start()]
+            if before and len(sentence[before[-1].end() : found.start()]) < 80:
+                value = " ".join((found.group("code") or found.group("bare")).split())
+                yield Stated(at + found.start(), before[-1].group(1), (value,), ticked(sentence))
 
 
 def says_no_parameters(marked: str) -> int | None:

@@ -86,8 +86,19 @@ def read_title(marked: str, line: int) -> Title:
 
 def read_symbols(text: str, line: int) -> tuple[Named, ...]:
     """Return the symbols that a whole text names, none where it says more than that."""
-    text = re.sub(r"^the\s+", "", text, flags=re.IGNORECASE)
-    front = _FRONT.match(plain_front(text))
+    bare = re.sub(r"^the\s+", "", text, flags=re.IGNORECASE)
+    front = _FRONT.match(plain_front(bare))
+    if (
+        front
+        and bare != text
+        and CODE_ON not in text
+        and re.fullmatch(NAME, text.split()[-1])
+        and len(text.split()) <= 4
+    ):
+        # "The class Span" says that the last word is a name, as code ticks would.
+        named = read_named(text.split()[-1], True, line)
+        return (replace(named, kind_word=_kind(front.group("kind"))),) if named else ()
+    text = bare
     kind = _kind(front.group("kind")) if front else None
     rest = _after_front(text, front)
     texts, end = lead_texts(rest)
