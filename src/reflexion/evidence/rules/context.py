@@ -80,6 +80,20 @@ class Page:
         """Whether the document's text holds the word at all."""
         return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self._words) is not None
 
+    def names_in_prose(self, name: str) -> bool:
+        """Whether the word stands outside of fences and headings, where signatures do not count as telling of it."""
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self._prose) is not None
+
+    @cached_property
+    def _prose(self) -> str:
+        fenced: set[int] = set()
+        for block in self.claims.blocks:
+            if block.kind in {"fence", "heading"}:
+                fenced.update(range(block.line, block.end_line + 1))
+        fenced.update(claim.line for claim in self.claims.signatures)
+        lines = self.claims.text.replace("\\_", "_").splitlines()
+        return "\n".join(line for number, line in enumerate(lines, 1) if number not in fenced)
+
     def line_of(self, symbol: Symbol) -> int:
         """Where the document speaks of a symbol, else of its class, else 1."""
         owner = self.source.owner(symbol)

@@ -16,7 +16,7 @@ FAMILIES = {
 INTRODUCTION = """\
 # Rules
 
-<!-- Written from the rules' own records by reflexion.evidence.rules.guide; a test compares. Do not edit. -->
+<!-- Written from the rules' own records: python -m reflexion.evidence.rules.guide > docs/rules.md -->
 
 What `reflexion` knows to be wrong in a document, by code alone. An **error** can be proved from the source: it blocks
 acceptance, and `reflexion check` ends with 1. A **warning** is worth a look and never blocks (`--strict` makes it). The
@@ -52,3 +52,11 @@ def rules_page(rules: Iterable[Rule]) -> str:
 
 def _anchor(rule: Rule) -> str:
     return f"{rule.code.lower()}-{rule.name}"
+
+
+if __name__ == "__main__":
+    import sys
+
+    from reflexion.evidence.verify import ALL_RULES
+
+    sys.stdout.write(rules_page(ALL_RULES))

@@ -51,7 +51,7 @@ def _completeness(page: Page, symbol: Symbol) -> Iterator[Finding]:
     if not required or (not lists and page.source.inherits_constructor(symbol)):
         return
     if not lists:
-        missing = [parameter for parameter in required if not page.names_in_text(parameter.name)]
+        missing = [parameter for parameter in required if not page.names_in_prose(parameter.name)]
         if missing or not _has_signature(page, symbol):
             yield _no_list(page, symbol, required)
         return

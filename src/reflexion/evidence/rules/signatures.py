@@ -69,7 +69,8 @@ def _kind_of_signature(page: Page, claim: SignatureClaim, symbol: Symbol) -> Fin
     is_definition = claim.text.lstrip().startswith(("def ", "async def ", "@"))
     if symbol.kind in {"function", "method"}:
         return _kind_of_callable(page, claim, symbol, is_definition)
-    if is_property(symbol) and is_definition and not _said_to_be_property(page, claim, symbol):
+    called = is_definition or claim.where in {"heading", "bold", "list", "table"}
+    if is_property(symbol) and called and not _said_to_be_property(page, claim, symbol):
         return _wrong_kind(page, claim.line, symbol, "a method that is called")
     if symbol.kind == "class" and is_definition and not claim.is_class and "__init__" not in claim.name:
         return _wrong_kind(page, claim.line, symbol, "a function")
