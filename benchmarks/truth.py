@@ -17,6 +17,7 @@ from benchmarks.truth_mutations_errors import ERROR_MUTATORS
 from benchmarks.truth_mutations_text import TEXT_MUTATORS
 from benchmarks.truth_pages import STYLES, Page
 from benchmarks.truth_source import CORPUS, read_things
+
 from reflexion.evidence.document import read_claims
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
@@ -103,7 +104,7 @@ def other_pages() -> Iterator[Page]:
 def facts_of(name: str) -> Facts:
     """Read the facts of a corpus source."""
     path = CORPUS / f"{name}.py"
-    return facts_of_python(path.read_text(encoding="utf-8"), name, path)
+    return facts_of_python(path.read_text(encoding="utf-8"), name, str(path))
 
 
 def count_alarms(page: Page, facts: Facts, tally: Tally) -> list[Finding]:

@@ -27,7 +27,16 @@ from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
 
 PARTIAL = frozenset({"undocumented-symbol"})
-METADATA = ("pyproject.toml", "setup.py", "setup.cfg", "CHANGELOG*", "CHANGES*", "docs/changelog.md", "PKG-INFO")
+METADATA = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "CHANGELOG*",
+    "CHANGES*",
+    "docs/changelog.md",
+    "docs/release-notes.md",
+    "PKG-INFO",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,8 @@ REFERENCES = (
     Reference("markdown==3.11.3", ("docs/library.md", "docs/extensions/*.md"), ("markdown/**/*.py",)),
     Reference("python-slugify==9.2.0", ("README.md",), ("slugify/*.py",)),
     Reference("tabulate==0.10.0", ("README.md",), ("tabulate/**/*.py",)),
+    Reference("python-fsutil==0.18.0", ("README.md",), ("src/fsutil/*.py",)),
+    Reference("halo==0.0.31", ("README.md",), ("halo/*.py",)),
     Reference("cachetools==8.0.2", ("docs/index.rst",), ("src/cachetools/*.py",)),
 )
 

@@ -12,6 +12,8 @@ KIND_WORDS = {
     "classmethod": re.compile(r"@classmethod|\b[Cc]lass method\b"),
     "static": re.compile(r"@staticmethod|\b[Ss]tatic method\b"),
 }
+# A call in the middle of a sentence is an example, not a signature.
+SIGNATURE_START = re.compile(r"[#*`\s-]*(?:@\w+ |async |def |class |Constructor: `|\w+\.)*")
 
 
 def _signature_line(page: Page, thing: Thing, span: Span) -> tuple[int, int, int] | None:
@@ -19,7 +21,7 @@ def _signature_line(page: Page, thing: Thing, span: Span) -> tuple[int, int, int
     for index in range(span.start, min(span.end, span.start + 8)):
         line = page.lines[index]
         found = re.search(rf"\b{thing.name}\(", line)
-        if not found or ">>>" in line:
+        if not found or not SIGNATURE_START.fullmatch(line[: found.start()]):
             continue
         end = _closing(line, found.end())
         if end is not None:
