@@ -132,6 +132,9 @@ class Collector:
     def add_symbol(self, named: Named, scope: Scope, line: int, where: Place, text: str, *, sure: bool = True) -> None:
         """Add a documented symbol, with its signature where one is written."""
         sure = sure and not scope.foreign
+        if named.name.rpartition(".")[2] in ("__init__", "__new__"):
+            # A constructor is documented as a function, a method or a part of its class: no word is wrong.
+            named = replace(named, kind_word=None)
         self.symbols.append(SymbolClaim(line, named.name, scope.subject, named.kind_word, where, text, sure))
         if named.signature is not None and sure:
             kind = named.kind_word or ""

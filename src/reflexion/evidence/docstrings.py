@@ -214,12 +214,20 @@ def read_numpy(lines: list[Line], scope: Scope, out: Collector) -> bool:
             return False
         _add_entries(found, scope, out, "numpy")
         return True
+    if scope.role == "constants":
+        return all([_add_numpy_constant(group, scope, out) for group in groups])
     for group in groups:
         if scope.role == "raises":
             _add_numpy_raise(group, scope, out)
         elif scope.role in ("returns", "yields"):
             _add_numpy_return(group, scope, out)
     return True
+
+
+def looks_numpy(lines: list[Line]) -> bool:
+    """Say whether lines are entries of a NumPy section: ``name : type``, or words indented under a name."""
+    least = lines[0].indent if lines else 0
+    return any(" : " in line.text for line in lines) or any(line.indent > least for line in lines[1:])
 
 
 def _numpy_entry(group: list[Line]) -> Entry | None:
@@ -231,6 +239,17 @@ def _numpy_entry(group: list[Line]) -> Entry | None:
     words = _inline(group[1:]).marked if len(group) > 1 else ""
     entry = qualified(Entry(names, True), found.group("type") or "")
     return with_words(replace(entry, rest=words))
+
+
+def _add_numpy_constant(group: list[Line], scope: Scope, out: Collector) -> bool:
+    """Read ``NAME : type`` with its value below."""
+    found = _NUMPY.match(group[0].text.replace("`", ""))
+    if found is None or len(group) < 2 or found.group("type") is None:
+        return False
+    value = plain(_inline(group[1:]).marked)
+    name, typed = found.group("names"), found.group("type")
+    out.constants.append(ConstantClaim(group[0].number, name, scope.subject, value, typed, f"{name} = {value}"))
+    return True
 
 
 def _add_numpy_raise(group: list[Line], scope: Scope, out: Collector) -> None:

@@ -7,12 +7,13 @@ from typing import Protocol, TypeVar
 
 from reflexion.evidence.claims import Claims, ConstantClaim, LinkClaim
 from reflexion.evidence.collector import Collector, Scope
-from reflexion.evidence.docstrings import block_lines, has_sections, read_docstring, read_numpy
+from reflexion.evidence.docstrings import block_lines, has_sections, looks_numpy, read_docstring, read_numpy
 from reflexion.evidence.entries import Entry, lead_texts, read_entry
 from reflexion.evidence.fences import read_fence
+from reflexion.evidence.htmlblocks import html_nodes
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, Link, plain, ticked
 from reflexion.evidence.layout import blocks_of, silenced_lines
-from reflexion.evidence.leads import Lead, read_lead, split_leads, symbol_lead
+from reflexion.evidence.leads import Lead, admonition, read_lead, split_leads, symbol_lead
 from reflexion.evidence.lists import add_exceptions, read_list
 from reflexion.evidence.markup import Markup, Node, read_markup
 from reflexion.evidence.outline import Outline
@@ -20,6 +21,7 @@ from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, le
 from reflexion.evidence.sentences import denials_in, message_in
 from reflexion.evidence.tables import read_table
 from reflexion.evidence.titles import read_named
+from reflexion.evidence.words import role_of
 
 _Lined = TypeVar("_Lined", bound="_HasLine")
 
@@ -32,6 +34,8 @@ class _HasLine(Protocol):
 
 
 _TEXT_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "bases", "constants", "members"})
+_NUMPY_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "constants"})
+_UNDERLINED = re.compile(r"^\s*([A-Z][A-Za-z ]+)\n[~^=\"'\-]{3,}\s*$")
 _OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?)\b[^.]{0,60}:$", re.IGNORECASE)
 _SIGNATURE_LEAD = re.compile(
     rf"^\s*(?:[{MARK_ON}]?(?:constructor|signature|syntax|call)\s*:?[{MARK_OFF}]?\s*:?\s*)?{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}",
@@ -127,7 +131,7 @@ class _Reader:
         """
         base = scope
         outline = Outline([(0, scope)])
-        for node in nodes:
+        for node in _flat(nodes):
             if node.kind == "heading":
                 base = scope = outline.open(node, scope, self.out)
             else:
@@ -166,11 +170,15 @@ class _Reader:
         if has_sections(lines):
             read_docstring(lines, replace(scope, role=None, led=False), self.out)
             return scope
-        if (
-            scope.role in _TEXT_ROLES
-            and any(" : " in line.text for line in lines)
-            and read_numpy(lines, scope, self.out)
-        ):
+        underlined = _UNDERLINED.match(node.inline.marked)
+        role = role_of(underlined.group(1)) if underlined else None
+        if role is not None and scope.subject is not None:
+            return scope.with_role(role, node.line)
+        if scope.role in _NUMPY_ROLES and looks_numpy(lines) and read_numpy(lines, scope, self.out):
+            return scope
+        noted = admonition(node.inline)
+        if noted is not None:
+            add_raise(noted, replace(scope, role="raises"), self.out)
             return scope
         for part in split_leads(node.inline):
             scope = self.part(part, scope, base)
@@ -310,6 +318,15 @@ class _Reader:
         for term in terms:
             add_role_text(term, scope, self.out)
         return True
+
+
+def _flat(nodes: list[Node]) -> Iterator[Node]:
+    """Yield nodes, those inside HTML blocks instead of the block."""
+    for node in nodes:
+        if node.kind == "html":
+            yield from html_nodes(node.code, node.line)
+        else:
+            yield node
 
 
 def _unless_foreign(scope: Scope) -> Scope:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.titles import Named, read_symbols, read_title
@@ -86,6 +86,18 @@ def split_leads(inline: Inline) -> Iterator[Inline]:
 _BOLD_SYMBOL = re.compile(rf"^\s*{MARK_ON}([^{MARK_OFF}]{{1,600}}){MARK_OFF}(?P<rest>.*)$", re.DOTALL)
 _CODE_SYMBOL = re.compile(rf"^\s*{CODE_ON}([^{CODE_OFF}]{{1,600}}){CODE_OFF}\s*:?\s*$")
 _SAID = re.compile(r"^\s*(?:$|[:\u2013\u2014\n\u2028\u2192]|-[\s>]|\()")
+
+
+_ADMONITION = re.compile(r"^\s*(?:!!!|\?\?\?\+?)\s+\w+\s+\"(?P<title>[A-Z]\w*[a-z]\w*(?:[A-Z]\w*)?)\"\s*\n")
+
+
+def admonition(inline: Inline) -> Inline | None:
+    """Return an admonition with an exception for a title as the entry "exception: words", or None."""
+    found = _ADMONITION.match(inline.marked)
+    if found is None or not re.search(r"[a-z][A-Z]", found.group("title")):
+        return None
+    words = inline.part(found.end())
+    return replace(words, marked=f"{found.group('title')}: {words.marked}", newlines=())
 
 
 def symbol_lead(inline: Inline) -> Named | None:

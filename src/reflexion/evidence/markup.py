@@ -1,5 +1,6 @@
 """Markdown blocks as a small tree of nodes with lines, read by markdown-it-py."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,6 +11,9 @@ from markdown_it.token import Token
 from reflexion.evidence.inline import PRIVATE, Inline, Link, read_inline
 
 NodeKind = Literal["heading", "paragraph", "list", "item", "table", "row", "fence", "html", "quote"]
+
+# A title of reStructuredText, underlined with tildes: to Markdown it would open a fence and swallow the section.
+_UNDERLINED = re.compile(r"(^[A-Z][A-Za-z ]{2,30}\n)(~{3,})(?=[ \t]*$)", re.MULTILINE)
 
 _CONTAINERS: dict[str, NodeKind] = {
     "bullet_list_open": "list",
@@ -76,6 +80,7 @@ class Markup:
 def read_markup(text: str) -> Markup:
     """Parse Markdown into nodes. Never raises; characters that stand for marks become U+FFFD."""
     source = PRIVATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
+    source = _UNDERLINED.sub(lambda found: found.group(1) + "^" * len(found.group(2)), source)
     lines = tuple(source.split("\n"))
     parser = MarkdownIt("commonmark").enable("table")
     # Inline rules are ours (inline.py): linear, and exact about lines.

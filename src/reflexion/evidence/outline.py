@@ -122,7 +122,7 @@ def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent:
     if role not in HISTORY_ROLES or not name.isalpha() or not name[:1].isupper() or node.level == 1:
         return scope
     out.add_symbol(Named(name), parent, node.line, "heading", name, sure=False)
-    return replace(scope, subject=parent.of(Named(name)), kind_word=None)
+    return replace(scope, subject=parent.of(Named(name)), kind_word=None, page=False)
 
 
 def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> None:

@@ -176,6 +176,11 @@ def _joined(sentence: str, name: re.Match[str]) -> bool:
 
 def _bare_message(after: str) -> str | None:
     """Return a quote that directly follows an exception: ``ValueError: "text"`` or ``ValueError with "text"``."""
+    stressed = re.match(
+        rf"^{CODE_OFF}?{MARK_OFF}?\s*:\s*{MARK_ON}([^{MARK_OFF}{CODE_ON}]*\s[^{MARK_OFF}{CODE_ON}]*){MARK_OFF}", after
+    )
+    if stressed:
+        return " ".join(stressed.group(1).split())
     found = _WITH.match(after[:2000])
     if found is None or (found.groupdict().get("code") and not re.search(r"\s", found.group("code") or "")):
         return None

@@ -178,8 +178,10 @@ def _owner(node: ast.stmt, subject: str | None) -> str | None:
     head, _, last = subject.rpartition(".")
     if last == node.name:
         return head or None
-    inside = not isinstance(node, ast.ClassDef) and (last[:1].isupper() or split_bound(parameters_of(node.args))[0])
-    return subject if inside else None
+    bound = not isinstance(node, ast.ClassDef) and split_bound(parameters_of(node.args))[0]
+    if bound and not last[:1].isupper():
+        return head or None
+    return subject if bound or (last[:1].isupper() and not isinstance(node, ast.ClassDef)) else None
 
 
 def _with_bodies(code: str) -> str:
