@@ -64,9 +64,13 @@ class Page:
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
-        """Qualified names of symbols that some code span in prose names."""
-        resolved = (self.source.resolve(mention.name, mention.subject) for mention in self.claims.mentions)
-        return frozenset(symbol.qualname for symbol in resolved if symbol is not None)
+        """Qualified names of symbols that prose names, outside of the sections of other functions and classes."""
+        found: set[str] = set()
+        for mention in self.claims.mentions:
+            symbol, around = self.source.resolve(mention.name, mention.subject), self.about(mention.subject)
+            if symbol is not None and (around is None or symbol.qualname.startswith(around.qualname)):
+                found.add(symbol.qualname)
+        return frozenset(found)
 
     @cached_property
     def _words(self) -> str:

@@ -15,6 +15,11 @@ from reflexion.evidence.values import constant_values
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 QUOTE_WIDTH = 160
 
+# Bases that give a class no public members that a page would name.
+BARE_BASES = frozenset(
+    {"object", "ABC", "Protocol", "Generic", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
+)
+
 # Where Python's own line numbers break; str.splitlines knows more places.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -137,6 +142,16 @@ class Source:
         return (
             not own_fields and re.search(r"\bdef\s+(?:__init__|__new__|__post_init__)\b", self.segment(symbol)) is None
         )
+
+    def may_inherit(self, symbol: Symbol, name: str) -> bool:
+        """Whether a base class outside of the file may give ``name`` to a class; of known bases it is known."""
+        for ancestor in self.ancestors(symbol.qualname):
+            if ancestor in self.symbols or ancestor == symbol.name:
+                continue
+            known = tuple if ancestor == "NamedTuple" else getattr(builtins, ancestor, None)
+            if hasattr(known, name) or (known is None and ancestor not in BARE_BASES):
+                return True
+        return False
 
     def ancestors(self, name: str) -> Iterator[str]:
         """Names of the classes above ``name``: those of the module, then those of builtin exceptions."""

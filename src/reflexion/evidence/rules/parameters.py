@@ -155,9 +155,10 @@ def _level_of_phantom(page: Page, symbol: Symbol, entry: ParameterClaim) -> Leve
         return "warning" if name not in page.source.names.others else None
     if entry.role == "attribute" and name in page.source.names.attributes:
         return None
-    if symbol.kind == "class":
+    own = symbol.signatures and not page.source.inherits_constructor(symbol)
+    if symbol.kind == "class" and not (own and entry.role == "parameter"):
         inherited = page.source.resolve(name, symbol.qualname) is not None
-        return None if inherited else "warning" if symbol.open_bases else "error"
+        return None if inherited else "warning" if page.source.may_inherit(symbol, name) else "error"
     return "error"
 
 

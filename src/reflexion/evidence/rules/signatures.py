@@ -7,7 +7,7 @@ from reflexion.evidence.facts import Parameter, Signature, Symbol
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import Page, report
-from reflexion.evidence.rules.names import Source, every_signature
+from reflexion.evidence.rules.names import CONSTRUCTORS, Source, every_signature
 from reflexion.evidence.rules.parameters import VARIADIC, default_finding, level_of, starred
 from reflexion.evidence.types import Verdict, compare_types
 from reflexion.evidence.values import compare_values, default_text
@@ -29,7 +29,8 @@ def check_signatures(page: Page) -> Iterator[Finding]:
                 yield from _structure(page, claim, symbol)
     for stated in page.claims.symbols:
         symbol = page.source.resolve(stated.name, stated.subject)
-        if symbol is not None and stated.kind_word and stated.where != "signature":
+        made = stated.name.rpartition(".")[2] in CONSTRUCTORS
+        if symbol is not None and stated.kind_word and stated.where != "signature" and not made:
             yield from _kind_of_word(page, stated, symbol)
 
 

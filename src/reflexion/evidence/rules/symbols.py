@@ -100,7 +100,7 @@ def _level_of_phantom(page: Page, name: str, subject: str | None, claim: SymbolC
     if page.source.facts.star_imports:
         return "warning"
     owner = page.source.resolve(".".join(parts[:-1])) if len(parts) > 1 else page.about(subject)
-    if owner is not None and owner.kind == "class" and owner.open_bases:
+    if owner is not None and owner.kind == "class" and page.source.may_inherit(owner, parts[-1]):
         return "warning"
     if len(parts) > 1 and owner is None and page.source.resolve(parts[0]) is None:
         return None if parts[0] in page.source.names.others else "error"
