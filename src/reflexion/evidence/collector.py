@@ -34,6 +34,7 @@ from reflexion.evidence.statements import (
     defaults_in,
     enum_before,
     kind_in,
+    returned_keys_in,
     says_no_parameters,
     types_in,
 )
@@ -268,14 +269,20 @@ class Collector:
         if first is not None and (first.name is None or scope.names(first.name)) and self._opens(scope):
             self._add_bases(replace(first, name=None), inline.line, scope)
         self._add_defaults(inline, scope)
-        if owner is not None:
-            return
+        if owner is None:
+            self._add_callable(inline, scope, scope.subject)
+
+    def _add_callable(self, inline: Inline, scope: Scope, subject: str) -> None:
+        """Add what sentences state about a function: its kind, what it returns, that it takes nothing."""
+        marked = inline.marked
         kind = kind_in(marked)
         if kind is not None:
             line = inline.line_at(kind[0])
-            self.symbols.append(SymbolClaim(line, scope.subject, None, kind[1], "text", ticked(marked), False))
+            self.symbols.append(SymbolClaim(line, subject, None, kind[1], "text", ticked(marked), False))
+        for said in returned_keys_in(marked):
+            self.returns.append(ReturnClaim(inline.line_at(said.at), subject, None, said.values, text=said.text))
         for said in types_in(marked):
-            self.returns.append(ReturnClaim(inline.line_at(said.at), scope.subject, said.values[0], text=said.text))
+            self.returns.append(ReturnClaim(inline.line_at(said.at), subject, said.values[0], text=said.text))
         none = says_no_parameters(marked)
         if none is not None:
             self.add_list([], replace(scope, line=inline.line_at(none)), "prose")

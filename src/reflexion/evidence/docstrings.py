@@ -8,7 +8,8 @@ from reflexion.evidence.claims import ConstantClaim, ListStyle, ReturnClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import Entry, qualified, read_entry, with_words
 from reflexion.evidence.inline import Inline, plain, read_inline, ticked
-from reflexion.evidence.roles import add_constant, add_raise, add_return, is_literal, is_nothing, keys_in, list_role
+from reflexion.evidence.roles import add_constant, add_raise, add_return, is_literal, is_nothing, list_role
+from reflexion.evidence.statements import keys_in
 from reflexion.evidence.words import Role, role_of
 
 _GOOGLE = re.compile(r"^(?P<indent>[ \t]*)(?P<title>[A-Z][A-Za-z ]{2,24}):[ \t]*$")
@@ -215,7 +216,8 @@ def read_numpy(lines: list[Line], scope: Scope, out: Collector) -> bool:
         _add_entries(found, scope, out, "numpy")
         return True
     if scope.role == "constants":
-        return all([_add_numpy_constant(group, scope, out) for group in groups])
+        done = [_add_numpy_constant(group, scope, out) for group in groups]
+        return all(done)
     for group in groups:
         if scope.role == "raises":
             _add_numpy_raise(group, scope, out)

@@ -250,7 +250,7 @@ class _Reader:
         return inner if _goes_on(inner, words) else replace(inner, role=None, led=False)
 
     def own_signature(self, part: Inline, scope: Scope) -> None:
-        """Read the signature at the front of a paragraph, or after "Constructor:", where it is the section's symbol's."""
+        """Read the signature of the section's symbol at the front of a paragraph, or after "Constructor:"."""
         found = _SIGNATURE_LEAD.match(part.marked)
         named = read_named(found.group("code"), True, part.line) if found else None
         if named is not None and named.signature is not None and scope.names(named.name):
@@ -284,19 +284,20 @@ class _Reader:
         defined = _definitions(part)
         if defined and scope.role in _TEXT_ROLES:
             return self.definitions(defined, scope)
-        if scope.role == "raises":
-            if not _is_raise_text(part):
-                return False
-            add_raise(part, scope, self.out)
-            return True
-        if scope.role in ("returns", "yields") and self.answered(scope):
-            return False
-        if scope.role in HISTORY_ROLES and (self.dated(scope) or not _is_dated(part, scope)):
+        if not self.is_role_text(part, scope):
             return False
         done = scope.role in (_TEXT_ROLES | set(HISTORY_ROLES)) and add_role_text(part, scope, self.out)
         if done:
             self.out.add_mentions(part, scope)
         return done
+
+    def is_role_text(self, part: Inline, scope: Scope) -> bool:
+        """Say whether a paragraph is what its role asks for, rather than prose around it."""
+        if scope.role == "raises":
+            return _is_raise_text(part)
+        if scope.role in ("returns", "yields"):
+            return not self.answered(scope)
+        return scope.role not in HISTORY_ROLES or (not self.dated(scope) and _is_dated(part, scope))
 
     def answered(self, scope: Scope) -> bool:
         """Say whether the section has said what is returned."""

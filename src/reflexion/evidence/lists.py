@@ -39,6 +39,8 @@ _BRACKETED_BASE = re.compile(
     rf"^\W*[{CODE_ON}{MARK_ON}]+\w+(?:[{CODE_OFF}{MARK_OFF}]+\s*\((?:an?\s+)?{CODE_ON}([A-Z][\w.]*){CODE_OFF}\)"
     rf"|\(([A-Z][\w.]*)\)[{CODE_OFF}{MARK_OFF}]+)"
 )
+# Emoji and the like in front of an item.
+_ORNAMENT = re.compile(r"^[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+\s+")
 _TYPE_LABEL = re.compile(r"^\s*[\ue002]?(?:type|data type)[\ue003]?\s*:\s*[\ue003]?\s*", re.IGNORECASE)
 _REQUIRED_LABEL = re.compile(
     r"^\s*[\ue002]?(required|optional)[\ue003]?\s*(?::\s*[\ue003]?\s*(\w+))?\s*\.?\s*$", re.IGNORECASE
@@ -83,7 +85,8 @@ def lead_of(item: Node) -> Inline:
     first = item.children[0] if item.children else None
     if first is None or first.inline is None:
         return Inline("", item.line)
-    return first.inline
+    ornament = _ORNAMENT.match(first.inline.marked)
+    return first.inline.part(ornament.end()) if ornament else first.inline
 
 
 def body_of(item: Node) -> list[Node]:
@@ -223,22 +226,25 @@ def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
     if role in ("constants", "members") and add_constant(inline, scope, out):
         out.add_mentions(inline, scope)
         walk(body_of(item), replace(scope, role=None, led=False, entry=True))
-        return
-    if role in HISTORY_ROLES and role is not None:
+    elif role in HISTORY_ROLES and role is not None:
         out.add_history(item.line, HISTORY_ROLES[role], inline.plain)
-        return
-    named = _symbol_of(inline, role)
-    if named is None and role is None and _is_raise_entry(inline):
-        add_raise(inline, scope, out)
+    elif (named := _symbol_of(inline, role)) is not None:
+        _read_symbol(item, named, scope, out, walk)
+    elif role is None and _is_raise_entry(inline):
+        for claim in add_raise(inline, scope, out):
+            _add_exception(inline, claim.type, scope, out)
         walk(body_of(item), scope)
-        return
-    if named is None:
+    else:
         out.add_sentences(inline, scope)
         walk(body_of(item), scope)
-        return
+
+
+def _read_symbol(item: Node, named: Named, scope: Scope, out: Collector, walk: Walk) -> None:
+    """Read an item that is about a symbol, and what it holds."""
+    inline = lead_of(item)
     class_like = scope.subject is not None and is_class_like(scope.subject, scope.kind_word)
     method = class_like and named.called and "." not in named.name and not (scope.blocked or scope.page)
-    sure = role in SYMBOL_ROLES or method
+    sure = scope.role in SYMBOL_ROLES or method
     outer = scope.outside() if scope.names(named.name) else scope
     out.add_symbol(named, outer, item.line, "list", ticked(inline.marked), sure=sure)
     _add_base(inline, named, scope, out)

@@ -28,6 +28,7 @@ from reflexion.evidence.sentences import (
     raises_in,
     unquoted,
 )
+from reflexion.evidence.statements import keys_in
 from reflexion.evidence.titles import Named
 from reflexion.evidence.typenames import is_known_type, is_type
 
@@ -41,11 +42,6 @@ _NO_PARAMETERS = re.compile(
     re.IGNORECASE,
 )
 _ARTICLED = re.compile(rf"^(?:An?|The)\s+(?:[\w-]+\s+){{0,2}}?{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}")
-_KEYS = re.compile(
-    rf"(?:\b(?:with|has|having|contain\w*|includ\w*|under|and)\s+(?:the\s+)?(?:following\s+|string\s+|two\s+|three\s+|four\s+)?|^\W*(?:its|the)\s+)"
-    rf"keys?\b(?:\s+are)?[:\s{MARK_OFF}]*"
-    rf"(?P<keys>{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}(?:[\s,&]|\band\b|{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}|\([^)]*\))*)"
-)
 _VALUE = re.compile(rf"^\s*{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}{MARK_OFF}?\s*(?:$|[.,;:({DASH}\n\u2028]|-\s)")
 _STATED_VALUE = re.compile(
     rf"(?:\b[Vv]alue{MARK_OFF}?\s*(?:is|of|[:=])?|\b[Ss]et\s+to|\b[Ee]quals?|^\s*[Ii]s|=)\s*{MARK_OFF}?:?\s*{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}"
@@ -101,7 +97,7 @@ def returned_type(marked: str) -> str | None:
         named = articled.group(1)
         return named if is_known_type(named) and named != "None" else None
     first, newline, _ = marked.partition("\n")
-    return plain(first) if newline and is_known_type(plain(first)) else _worded_type(plain(marked))
+    return plain(first).rstrip(":") if newline and is_known_type(plain(first)) else _worded_type(plain(marked))
 
 
 def _worded_type(text: str) -> str | None:
@@ -109,14 +105,6 @@ def _worded_type(text: str) -> str | None:
     head = re.split(rf":\s|:$|\s[{DASH}-]+\s|\.$", text, maxsplit=1)[0]
     colon = len(head) < len(text) or " " not in text
     return head if is_known_type(head) or (colon and is_type(head, coded=False)) else None
-
-
-def keys_in(marked: str) -> tuple[str, ...] | None:
-    """Return the keys that a sentence lists ("a dictionary with keys ``a`` and ``b``"), or None."""
-    found = _KEYS.search(marked[:4000])
-    if found is None:
-        return None
-    return tuple(unquoted(text) for text in re.findall(rf"{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}", found.group("keys")))
 
 
 def add_keys(entries: list[Inline], scope: Scope, out: Collector) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reflexion.evidence.entries import DASH
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
-from reflexion.evidence.sentences import sentences
+from reflexion.evidence.sentences import sentences, unquoted
 from reflexion.evidence.signatures import NAME
 from reflexion.evidence.typenames import is_known_type
 
@@ -40,25 +40,34 @@ _VALUE_AFTER = re.compile(
 )
 _FIELD = re.compile(rf"(?:^|\n):(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9]):\s+{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}")
 _ASSIGNED = re.compile(
-    rf"{CODE_ON}(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])(?:\s*:\s*(?P<type>[\w.\[\], |]+?))?\s*=\s*(?P<value>[^{CODE_OFF}=][^{CODE_OFF}]*){CODE_OFF}"
+    rf"{CODE_ON}(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])(?:\s*:\s*(?P<type>[\w.\[\], |]+?))?\s*="
+    rf"\s*(?P<value>[^{CODE_OFF}=][^{CODE_OFF}]*){CODE_OFF}"
 )
 _KIND = re.compile(
-    r"^\W*(?:(?:this|it|the\s+(?:function|method))\s+is\s+)?(?:an?\s+|this\s+|as\s+an?\s+)?(?:read-only\s+|abstract\s+|cached\s+|computed\s+)*"
+    r"^\W*(?:(?:this|it|the\s+(?:function|method))\s+is\s+)?(?:an?\s+|this\s+|as\s+an?\s+)?"
+    r"(?:read-only\s+|abstract\s+|cached\s+|computed\s+)*"
     r"(?P<kind>async(?:hronous)?\s+(?:function|method)|coroutine(?:\s+function)?|property|static\s*method|class\s*method)\b"
     rf"(?P<rest>(?:\s+(?:that|which|of|returning|for|with|to)\b|[.,:;]|$|\s*[{DASH}]))?",
     re.IGNORECASE,
 )
 _LATE_PROPERTY = re.compile(r",?\s+as\s+a\s+(?:read-only\s+)?(?P<kind>property)\b", re.IGNORECASE)
 _PROPERTY_TYPE = re.compile(
-    rf"\bproperty\b(?:[:,]?[^.{CODE_ON}]{{0,80}},?\s+as\s+an?|\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)\s*(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
+    rf"\bproperty\b(?:[:,]?[^.{CODE_ON}]{{0,80}},?\s+as\s+an?|\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)\s*"
+    rf"(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
     re.IGNORECASE,
 )
 _RETURN_TYPE = re.compile(
     rf"\b[Rr]eturn\s+(?:type|value)(?:\s+is(?:\s+an?)?)?{MARK_OFF}?\s*:?\s*{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;,]|$)"
 )
 _RETURNED_AS = re.compile(
-    rf"\breturns?\b{MARK_OFF}?[^.;{CODE_ON}]{{0,80}}(?:{_CODE}[^.;{CODE_ON}]{{0,60}})?(?:,\s+an?|\bas\s+an?)\s+{CODE_ON}(?P<type>[^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;]|$|,?\s+rounded)",
+    rf"\breturns?\b{MARK_OFF}?[^.;{CODE_ON}]{{0,80}}(?:{_CODE}[^.;{CODE_ON}]{{0,60}})?(?:,\s+an?|\bas\s+an?)\s+"
+    rf"{CODE_ON}(?P<type>[^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;]|$|,?\s+rounded)",
     re.IGNORECASE,
+)
+_KEYS = re.compile(
+    rf"(?:\b(?:with|has|having|contain\w*|includ\w*|under|and)\s+(?:the\s+)?(?:following\s+|string\s+|two\s+|three\s+|four\s+)?|^\W*(?:its|the)\s+)"
+    rf"keys?\b(?:\s+are)?[:\s{MARK_OFF}]*"
+    rf"(?P<keys>{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}(?:[\s,&]|\band\b|{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}|\([^)]*\))*)"
 )
 _NO_PARAMETERS = re.compile(
     r"^\W*(?:it|this\s+(?:function|method|constructor)|the\s+(?:function|method|constructor))\s+(?:takes|accepts|has|requires|needs)\s+no\s+"
@@ -178,7 +187,7 @@ def _kind_word(text: str) -> str:
 
 
 def types_in(marked: str) -> Iterator[Stated]:
-    """Yield the types that sentences state: "A property of type ``bool``.", "Return type: ``str``", "..., an ``int``."."""
+    """Yield the types that sentences state: "A property of type ``bool``.", "Return type: ``str``", "as an ``int``"."""
     for at, sentence in sentences(marked):
         for pattern in (_PROPERTY_TYPE, _RETURN_TYPE, _RETURNED_AS):
             found = pattern.search(sentence)
@@ -204,6 +213,22 @@ def defaults_in(marked: str, names: frozenset[str]) -> Iterator[Stated]:
             if before and len(sentence[before[-1].end() : found.start()]) < 80:
                 value = " ".join((found.group("code") or found.group("bare")).split())
                 yield Stated(at + found.start(), before[-1].group(1), (value,), ticked(sentence))
+
+
+def keys_in(marked: str) -> tuple[str, ...] | None:
+    """Return the keys that a sentence lists ("a dictionary with keys ``a`` and ``b``"), or None."""
+    found = _KEYS.search(marked[:4000])
+    if found is None:
+        return None
+    return tuple(unquoted(text) for text in re.findall(rf"{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}", found.group("keys")))
+
+
+def returned_keys_in(marked: str) -> Iterator[Stated]:
+    """Yield the keys of the dictionary that sentences say is returned."""
+    for at, sentence in sentences(marked):
+        keys = keys_in(sentence) if re.search(r"\b(?:returns?|result)\b", sentence, re.IGNORECASE) else None
+        if keys:
+            yield Stated(at, None, keys, ticked(sentence))
 
 
 def says_no_parameters(marked: str) -> int | None:

@@ -160,6 +160,9 @@ def _signature_tail(tail: str) -> str:
 
 def _with_kind(named: Named, kind: str | None) -> Named:
     """Give a symbol the kind word around it, unless its own text has one."""
+    if named.signature is not None and kind in _CLASS_KINDS and not named.signature.is_class:
+        signature = read_signature(f"class {named.signature.text}", named.signature.line)
+        named = replace(named, signature=signature or named.signature)
     return replace(named, kind_word=named.kind_word or kind)
 
 

@@ -144,7 +144,8 @@ KIND_WORDS = (
 )  # fmt: skip
 KIND_PREFIXES = (
     "async", "asynchronous", "static", "abstract", "public", "private", "helper", "utility", "instance", "main",
-    "class", "module-level", "internal", "cached", "read-only", "frozen", "generic", "custom", "synchronous", "base", "special",
+    "class", "module-level", "internal", "cached", "read-only", "frozen", "generic", "custom", "synchronous", "base",
+    "special",
 )  # fmt: skip
 # What no heading or entry of one bare word means as a name.
 NO_NAMES = frozenset({"none", "true", "false", "n/a", "self", "cls", "todo", "yes", "no", "and", "or", "if", "the"})
