@@ -64,13 +64,19 @@ class Page:
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
-        """Qualified names of symbols that prose names, outside of the sections of other functions and classes."""
+        """Qualified names of symbols that prose names, outside of the sections of other functions and classes.
+
+        A class may be named anywhere: an exception is often told of where it is raised.
+        """
         found: set[str] = set()
         for mention in self.claims.mentions:
             symbol, around = self.source.resolve(mention.name, mention.subject), self.about(mention.subject)
-            if symbol is not None and (around is None or symbol.qualname.startswith(around.qualname)):
+            if symbol is None:
+                continue
+            if symbol.kind == "class" or around is None or symbol.qualname.startswith(around.qualname):
                 found.add(symbol.qualname)
-        return frozenset(found)
+        raised = (self.source.resolve(claim.type) for claim in self.claims.raises)
+        return frozenset(found | {symbol.qualname for symbol in raised if symbol is not None})
 
     @cached_property
     def _words(self) -> str:

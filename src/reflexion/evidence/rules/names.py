@@ -163,7 +163,7 @@ class Source:
             seen.add(current)
             yield current
             symbol = self.symbols.get(current)
-            todo += [base.rpartition(".")[2] for base in symbol.bases] if symbol else _builtin_bases(current)
+            todo += [_class_name(base) for base in symbol.bases] if symbol else _builtin_bases(current)
 
 
 def parameters_of(symbol: Symbol) -> dict[str, Parameter]:
@@ -187,6 +187,11 @@ def common_parameters(symbol: Symbol) -> list[str]:
 def is_dunder(name: str) -> bool:
     """Whether a name is a special one, such as ``__init__``."""
     return name.startswith("__") and name.endswith("__")
+
+
+def _class_name(base: str) -> str:
+    """``typing.Generic[T]`` is ``Generic``."""
+    return base.partition("[")[0].partition("(")[0].rpartition(".")[2]
 
 
 def _parts(name: str) -> list[str]:
