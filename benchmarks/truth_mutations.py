@@ -39,7 +39,7 @@ def mutant(page: Page, kind: str, family: str, text: str, at: int | None, sectio
     """Make a mutant whose fault stands at line ``at`` (from 0) or somewhere in a section."""
     spans: list[tuple[int, int]] = [] if at is None else [(at - 1, at + 3)]
     if section is not None:
-        spans.append((section.start + 1, section.end + 1))
+        spans.append((section.start - 1, section.end + 1))
     return Mutant(page.name, page.style, kind, family, text, tuple(spans))
 
 

@@ -38,10 +38,22 @@ def _sentences(page: Page, span: Span, term: str) -> list[tuple[int, str]]:
 
 def drop_exception(page: Page) -> Iterator[Mutant]:
     for thing, span in _raising(page):
-        for name in dict.fromkeys(kind for kind, _ in thing.raises):
-            text = _without_exception(page, span, name)
+        names = dict.fromkeys(kind for kind, _ in thing.raises)
+        for name in names:
+            # A documented base class covers its children.
+            text = None if _ancestors(page, name) & names.keys() else _without_exception(page, span, name)
             if text is not None:
                 yield mutant(page, "drop exception", "undocumented exception", text, None, span)
+
+
+def _ancestors(page: Page, name: str) -> set[str]:
+    bases = {thing.name: set(thing.bases) for thing in page.things}
+    found: set[str] = set()
+    todo = bases.get(name, set())
+    while todo:
+        found |= todo
+        todo = {base for one in todo for base in bases.get(one, set())} - found
+    return found
 
 
 def _without_exception(page: Page, span: Span, name: str) -> str | None:
@@ -109,7 +121,8 @@ def denied_exception(page: Page) -> Iterator[Mutant]:
         entries = [entry for name in names for entry in page.entries(span, name)]
         last = span.end - 1
         edits: dict[int, str | None] = {i: None for entry in entries for i in range(entry.start, entry.end)}
-        edits[last] = f"{'' if last in edits else page.lines[last]}\n{denial}\n".lstrip("\n")
+        kept = [] if last in edits or not page.lines[last] else [page.lines[last]]
+        edits[last] = "\n".join([*kept, "", denial, ""])
         text = page.edited(edits)
         line = next(i for i, row in enumerate(text.splitlines()) if i >= span.start and denial in row)
         yield mutant(page, "denied exception", "denied exception", text, line, span)
