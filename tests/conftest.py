@@ -8,12 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.ollama_double import ModelInfo, OllamaDouble
+from tests.real_ollama import RealOllama, cache_folder, demanded, find_binary, running_ollama
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 TRACING = ("LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
 DEFAULT_MODELS = ("gen:1b", "critic:1b", "adj:1b")
 
+# Where the user's cache is, read before any test's environment is in force.
+REAL_OLLAMA = pytest.StashKey[tuple[Path | None, Path]]()
+
 MakeDouble = Callable[..., OllamaDouble]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[REAL_OLLAMA] = (find_binary(), cache_folder())
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +56,10 @@ def _apart(closed_port: int, empty_home: Path, monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.fixture
 def make_ollama_double() -> Iterator[MakeDouble]:
-    """Makes doubles (see `OllamaDouble` for the arguments; no models: those of ``ollama_double``); every one is checked and closed at teardown."""
+    """Makes doubles, with the arguments of `OllamaDouble`; every one is checked and closed at teardown.
+
+    Without ``models`` they are those of the fixture ``ollama_double``.
+    """
     made: list[OllamaDouble] = []
 
     def make(
@@ -73,3 +84,14 @@ def make_ollama_double() -> Iterator[MakeDouble]:
 def ollama_double(make_ollama_double: MakeDouble) -> OllamaDouble:
     """A double with the models gen:1b, critic:1b and adj:1b, each with a window of 8192 tokens."""
     return make_ollama_double()
+
+
+@pytest.fixture(scope="session")
+def real_ollama(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealOllama]:
+    """A real server with three distinct small models and room for one; one a test process, started when first asked.
+
+    Without a binary the test is skipped, or fails when REFLEXION_DEMAND_OLLAMA is 1.
+    """
+    binary, cache = request.config.stash[REAL_OLLAMA]
+    with running_ollama(demanded(binary), tmp_path_factory.mktemp("ollama"), cache) as server:
+        yield server

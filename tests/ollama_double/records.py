@@ -27,4 +27,4 @@ class Request:
 
 def full_name(name: str) -> str:
     """A model's name with its tag: none means ``:latest``."""
-    return name if ":" in name else f"{name}:latest"
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
