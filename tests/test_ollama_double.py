@@ -40,7 +40,7 @@ def chat(double: OllamaDouble, timeout_s: float = 10) -> ChatOllama:
 
 
 def streamed(client: httpx.Client, **more: object) -> list[dict[str, Any]]:
-    with client.stream("POST", "/api/chat", json=chat_body(**more)) as answer:
+    with client.stream("POST", "/api/chat", json=chat_body() | more) as answer:
         return [json.loads(line) for line in answer.iter_lines()]
 
 
