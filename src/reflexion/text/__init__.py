@@ -6,6 +6,7 @@
 
 from reflexion.text.blocks import Fence, fences
 from reflexion.text.clean import clean_markdown
+from reflexion.text.code import extract_code
 from reflexion.text.data import delimit, fence_for, json_objects, last_json_object
 from reflexion.text.thinking import strip_thinking
 
@@ -13,6 +14,7 @@ __all__ = [
     "Fence",
     "clean_markdown",
     "delimit",
+    "extract_code",
     "fence_for",
     "fences",
     "json_objects",

@@ -29,14 +29,14 @@ _HTML_TAGS = (
 # Each start condition of an HTML block with the text that ends it; "" stands for a blank line.
 _HTML: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
     (
-        re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:\s|>|$)", re.I),
-        re.compile(r"</(?:script|pre|style|text)", re.I),
+        re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:\s|>|$)", re.IGNORECASE),
+        re.compile(r"</(?:script|pre|style|text)", re.IGNORECASE),
     ),
     (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
     (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
     (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
     (re.compile(r" {0,3}<![A-Za-z]"), re.compile(r">")),
-    (re.compile(rf" {{0,3}}</?(?:{_HTML_TAGS})(?:\s|/?>|$)", re.I), None),
+    (re.compile(rf" {{0,3}}</?(?:{_HTML_TAGS})(?:\s|/?>|$)", re.IGNORECASE), None),
 )
 _HTML_LONE_TAG = re.compile(r" {0,3}(?:<[A-Za-z][\w-]*(?:[\s/][^<>]*)?>|</[A-Za-z][\w-]*\s*>)\s*$")
 
@@ -238,7 +238,7 @@ class _Scanner:
     def _inside_leaf(self, rest: str, line: str, column: int) -> LineKind:
         if self.leaf == "html":
             return self._inside_html(rest)
-        if self.opening is not None and _closes(self.opening, rest):
+        if self.opening is not None and closes(self.opening[2] or self.opening[5], rest):
             self.end_fence(closed=True)
             return "fence"
         indent = len(self.opening[1] or self.opening[4] or "") if self.opening else 0
@@ -306,8 +306,8 @@ def _is_delimiter_row(rest: str) -> bool:
     return "-" in row and "|" in row and not row.strip("|:- \t")
 
 
-def _closes(opening: re.Match[str], rest: str) -> bool:
-    mark = opening[2] or opening[5]
-    closer = rest.rstrip(" \t")
+def closes(mark: str, line: str) -> bool:
+    """Whether ``line`` closes a fence opened by ``mark``: same character, at least as long, nothing else."""
+    closer = line.rstrip(" \t")
     indent = len(closer) - len(closer.lstrip(" "))
     return indent <= 3 and len(closer) - indent >= len(mark) and not closer[indent:].strip(mark[0])

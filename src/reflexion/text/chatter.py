@@ -9,105 +9,136 @@ import re
 
 _DOCUMENT = (
     r"(?:documentation|document|docs?|docstrings?|markdown|page|readme|draft|version|write-?up|rewrite|revision|"
-    r"reference page|api reference|reply|response|answer)"
+    r"api reference|reply|response|answer)"
 )
-_FRESH = (
-    r"(?:updated|revised|corrected|improved|final|complete|completed|new|fixed|rewritten|full|requested|cleaned[ -]up)"
-)
+_WRITING = r"(?:\S*documentation|document|docs|markdown|readme|write-?up|docstrings?|api reference|reference page)"
+_FRESH = r"(?:updated|revised|corrected|improved|final|completed?|new|fixed|rewritten|full|requested|cleaned[ -]up)"
 _GREETING = (
     r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|alright|all right|great|got it|understood|no problem|"
-    r"definitely|gladly|with pleasure|happy to help|good question|great question|you're welcome|hello|hi there|hi)"
+    r"definitely|gladly|with pleasure|happy to help|(?:good|great) question|you're welcome|hello|hi there|hi)"
 )
-_SELF = r"(?:i|i['’](?:ll|ve|d|m)|let me|let['’]s|we['’]ll)"
-_MARKS = r"[\s*_>\"'“”✅🎉😊👍-]*"
+_SPEAKER = (
+    r"(?:i|i'(?:ll|ve|d|m)|let me|let's|we'll|here|below|this is|now|so|"
+    r"the (?:user|following|documentation|document|page))"
+)
+_WROTE = (
+    r"(?:written|write|created?|generated?|produced?|prepared?|updated?|revised?|corrected|fix(?:ed)?|help|"
+    r"document(?:ed)?|reviewed?|rewritten|rewrite|provided?|addressed|made|drafted|analy[sz]ed?|be happy)"
+)
+_LET_ME = r"(?:write|create|generate|document|revise|start|think|analy[sz]e|fix|update|provide|review)"
+_BASIS = r"(?:as requested|as you asked|based on|given|from|using|after|following)"
+_MARKS = r"[\s*_>\"✅🎉😊👍-]*"
+_A = r"(?:the|an?|your|my)"
 
-_PREAMBLE = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"{_MARKS}{_GREETING}\s*[!.]+{_MARKS}$",
-        rf"{_MARKS}{_GREETING}\s*[,:!—–-]+\s*(?:{_SELF}\b|here\b|below\b|the user\b|the following\b|this is\b|now\b|so\b).*$",
-        rf"{_MARKS}(?:(?:as requested|as you asked|based on|given|from|using|after|following)\b[^.]*,\s*)?"
-        rf"(?:here|below)\s*(?:['’]s|is|are)\b[^.!?]*\b{_DOCUMENT}\b.*$",
-        rf"{_MARKS}(?:here|below)\s*(?:['’]s|is|are)\s+(?:the|a|an|your|my)\s+{_FRESH}\b.*$",
-        rf"{_MARKS}(?:the following|this)\s+(?:is|are)\s+(?:the|a|an|your|my)\s+(?:{_FRESH}\s+)?(?:markdown\s+)?"
-        rf"{_DOCUMENT}\b(?:\s+(?:for|of|as|in|that)\b.*)?[.:]?{_MARKS}$",
-        rf"{_MARKS}(?:i['’]ve|i have|i['’]ll|i will|i am going to|i['’]m going to|i can|i['’]d be)\s+(?:now\s+|also\s+)?"
-        r"(?:written|write|created?|generated?|produced?|prepared?|updated?|revised?|corrected|fix(?:ed)?|help|"
-        r"documented|document|reviewed?|rewritten|rewrite|provided?|addressed|made|drafted|analy[sz]ed?|be happy)\b.*$",
-        r"let me\s+(?:write|create|generate|document|revise|start|think|analy[sz]e|fix|update|provide|review)\b.*$",
-        r"as an ai\b.*$",
-        r"(?:we need to|we are asked to|the user (?:wants|asks|asked|needs|is asking)|i need to)\b.*$",
-        rf"[*_]*(?:{_FRESH}\s+)?(?:markdown|{_DOCUMENT}|output)(?:\s+{_DOCUMENT})?[*_]*:[*_]*$",
-    )
+
+def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(_MARKS + pattern, re.IGNORECASE) for pattern in patterns)
+
+
+_PREAMBLE = _compiled(
+    rf"{_GREETING}\s*[!.]+{_MARKS}$",
+    rf"{_GREETING}\s*[,:!—-]+\s*{_SPEAKER}\b",
+    rf"(?:{_BASIS}\b[^.]*,\s*)?(?:here|below)\s*(?:'s|is|are)\s+(?:{_A}\s+)?(?:\S+\s+){{0,5}}?{_WRITING}\b",
+    rf"(?:here|below)\s*(?:'s|is|are)\s+{_A}\s+{_FRESH}\b",
+    rf"(?:the following|this)\s+(?:is|are)\s+{_A}\s+(?:{_FRESH}\s+)?(?:markdown\s+)?{_DOCUMENT}"
+    rf"(?:\s+(?:for|of|as|in|that)\b.*)?[.:]?{_MARKS}$",
+    rf"(?:i've|i have|i'll|i will|i am going to|i'm going to|i can|i'd be)\s+(?:now\s+|also\s+)?{_WROTE}\b",
+    rf"let me\s+{_LET_ME}\b",
+    r"as an ai\b",
+    r"(?:we need to|we are asked to|the user (?:wants|asks|asked|needs|is asking)|i need to)\b",
+    rf"(?:{_FRESH}\s+)?(?:markdown|{_DOCUMENT}|output)(?:\s+{_DOCUMENT})?[*_]*:[*_]*$",
 )
 
 _OFFER = (
-    r"(?:(?:please\s+)?(?:let me know|feel free to (?:ask|let me|reach out)|(?:just|simply)? ?ask\b|do(?:n['’]t| not) hesitate)|"
-    r"i['’](?:m|d|ll)\b|i (?:can|am|would|will)\b)"
+    r"(?:(?:please\s+)?(?:let me know|feel free to (?:ask|let me|reach out)|(?:just|simply)? ?ask\b|"
+    r"do(?:n't| not) hesitate)|i'(?:m|d|ll)\b|i (?:can|am|would|will)\b)"
 )
-_SIGN_OFF = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"{_MARKS}(?:please\s+)?let me know\b.*$",
-        rf"{_MARKS}i?\s?hope (?:this|that|it|these)\b.*\b(?:help|helps|helpful|useful|clear|meets?|answers?|satisf\w+|works)\b.*$",
-        rf"{_MARKS}(?:please\s+)?feel free to (?:ask|let me know|reach out|request)(?:\s+(?:me|to me|if|for|any|with|about|further|more|questions?)\b.*|\s*[.!])$",
-        rf"{_MARKS}if (?:you(?:['’]d| would)?|there(?:['’]s| is| are)|anything)\b.*[, ]{_OFFER}.*$",
-        r"(?:would|do) you (?:like|want) me to\b.*$",
-        r"shall i\b.*$",
-        r"(?:is there|do you have) anything else\b.*$",
-        rf"{_MARKS}(?:i['’]m|i am|always)?\s?(?:happy|glad|here) to (?:help|assist|make|answer|clarify)\b.*$",
-        rf"{_MARKS}happy (?:coding|documenting|hacking)\b\W*$",
-        r"(?:best|kind|warm)(?: regards| wishes)?,?\s*(?:your .*)?$",
-        rf"{_MARKS}(?:note(?: that)?|please note(?: that)?)\W*\s*(?:that\s+)?(?:i['’](?:ve|m|d|ll)|i (?:have|am|did|made|kept|assumed|added|removed))\b.*$",
-        rf"{_MARKS}(?:i['’]ve|i have|i)\s+(?:also\s+)?(?:updated|revised|corrected|fixed|made|added|included|followed|addressed|"
-        r"removed|kept|ensured|used|tried|rewritten|clarified)\b.*$",
-        rf"{_MARKS}this (?:{_FRESH} )?{_DOCUMENT} (?:should (?:now )?(?:help|give|be|meet|address|provide)|now (?:addresses|reflects|"
-        r"includes|covers|meets)|has been (?:updated|revised|corrected|reviewed))\b.*$",
-        r"\W*(?:the )?end of (?:the )?(?:documentation|document|file|page|response|reply|markdown)\W*$",
-    )
+_FREE_TO = r"(?:ask|let me know|reach out|request)"
+_ABOUT = r"(?:me|to me|if|for|any|with|about|further|more|questions?)"
+_HELPFUL = r"(?:help|helps|helpful|useful|clear|meets?|answers?|satisf\w+|works)"
+_DID = (
+    r"(?:updated|revised|corrected|fixed|made|added|included|followed|addressed|removed|kept|ensured|used|tried|"
+    r"rewritten|clarified)"
+)
+_SHOULD = (
+    r"(?:should (?:now )?(?:help|give|be|meet|address|provide)|now (?:addresses|reflects|includes|covers|meets)|"
+    r"has been (?:updated|revised|corrected|reviewed))"
+)
+_SIGN_OFF = _compiled(
+    r"(?:please\s+)?let me know\b",
+    rf"i?\s?hope (?:this|that|it|these)\b.*\b{_HELPFUL}\b",
+    rf"(?:please\s+)?feel free to {_FREE_TO}(?:\s+{_ABOUT}\b|\s*[.!])",
+    rf"if (?:you(?:'d| would)?|there(?:'s| is| are)|anything)\b.*[, ]{_OFFER}",
+    r"(?:would|do) you (?:like|want) me to\b",
+    r"shall i\b",
+    r"(?:is there|do you have) anything else\b",
+    r"(?:i'm|i am|always)?\s?(?:happy|glad|here) to (?:help|assist|make|answer|clarify)\b",
+    r"happy (?:coding|documenting|hacking)\b\W*$",
+    r"(?:best|kind|warm) (?:regards|wishes)\b",
+    r"(?:please )?note(?: that)?\W*(?:that\s+)?"
+    r"(?:i'(?:ve|m|d|ll)|i (?:have|am|did|made|kept|assumed|added|removed))\b",
+    rf"(?:i've|i have|i)\s+(?:also\s+)?{_DID}\b",
+    rf"this (?:{_FRESH} )?{_DOCUMENT} {_SHOULD}\b",
+    r"\W*(?:the )?end of (?:the )?(?:documentation|document|file|page|response|reply|markdown)\W*$",
 )
 
-_FAULTS = r"(?:errors?|issues?|contradictions?|inconsistenc(?:y|ies)|mistakes?|problems?|inaccurac(?:y|ies)|discrepanc(?:y|ies))"
+_FAULTS = (
+    r"(?:errors?|issues?|contradictions?|inconsistenc(?:y|ies)|mistakes?|problems?|inaccurac(?:y|ies)|"
+    r"discrepanc(?:y|ies))"
+)
 _FAULT_KIND = (
     r"(?:formatting|factual|technical|grammatical|spelling|markdown|syntax|further|other|remaining|critical|major|more)"
 )
+_THERE = r"(?:(?:there (?:are|were)|i (?:found|see|saw)|found) )?"
+_FOUND = r"(?:found|detected|identified|noted|present|observed)"
+_IN_IT = rf"in (?:the|this) (?:{_FRESH} )?{_DOCUMENT}"
 _SCORE_NAME = (
     r"(?:(?:technical|overall|final|quality|total|net|critic|average)[ _-]*)*"
     r"(?:accuracy|completeness|score|rating|grade|quality)(?:[ _-]*score)?"
 )
-_GOOD = r"(?:accurate|complete|correct|approved|consistent|clear|flawless|error-free|well[ -](?:written|structured|formatted)|comprehensive)"
-_VERDICT = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"{_MARKS}(?:there (?:are|were)|i (?:found|see|saw)|found)?\s?no (?:{_FAULT_KIND}\s+(?:(?:or|and)\s+)?)+{_FAULTS}"
-        rf"(?:,? (?:or|and|nor) (?:{_FAULT_KIND} )?{_FAULTS})*(?: (?:were|was|are|is|have been|has been))?"
-        rf"(?: (?:found|detected|identified|noted|present|observed))?(?: in (?:the|this) (?:{_FRESH} )?{_DOCUMENT})?\W*$",
-        rf"{_MARKS}(?:there (?:are|were)|i (?:found|see))?\s?no {_FAULTS}(?:,? (?:or|and|nor) {_FAULTS})*"
-        rf" (?:were|was|are|have been)? ?(?:found|detected|identified) in (?:the|this) (?:{_FRESH} )?{_DOCUMENT}\W*$",
-        rf"{_MARKS}{_SCORE_NAME}[*_\s]*[:=][*_\s]*-?\d+(?:\.\d+)?\s*(?:/\s*\d+|%|out of \d+)?(?:\s*[.,;|]?\s*{_MARKS}"
-        rf"{_SCORE_NAME}[*_\s]*[:=][*_\s]*-?\d+(?:\.\d+)?\s*(?:/\s*\d+|%|out of \d+)?)*\W*$",
-        rf"{_MARKS}(?:verdict|decision|final verdict|status)[*_\s]*:[*_\s]*(?:approved?|rejected?|accept(?:ed)?|pass(?:ed)?|fail(?:ed)?|lgtm)\W*$",
-        rf"{_MARKS}(?:single[ _-])?critical[ _-]fix[*_\s]*:.*$",
-        rf"{_MARKS}(?:i )?(?:approve|lgtm|looks good to me)\W*$",
-        rf"{_MARKS}the (?:{_FRESH} )?(?:documentation|document|draft|page|markdown)(?: above)? (?:is|appears(?: to be)?|looks|has been)"
-        rf"(?: (?:now|technically|factually|fully|completely|both))*\s{_GOOD}(?:,? (?:and )?(?:technically )?{_GOOD})*\W*$",
-    )
+_SCORE = rf"{_SCORE_NAME}[*_ ]*[:=][*_ ]*-?\d+(?:\.\d+)?\s?(?:/ ?\d+|%|out of \d+)?"
+_JUDGED = r"(?:approved?|rejected?|accept(?:ed)?|pass(?:ed)?|fail(?:ed)?|lgtm)"
+_GOOD = (
+    r"(?:accurate|complete|correct|approved|consistent|clear|flawless|error-free|comprehensive|"
+    r"well[ -](?:written|structured|formatted))"
+)
+_SEEMS = r"(?:is|appears(?: to be)?|looks|has been)(?: (?:now|technically|factually|fully|completely|both))*"
+_VERDICT = _compiled(
+    rf"{_THERE}no (?:{_FAULT_KIND} (?:(?:or|and) )?)+{_FAULTS}(?:,? (?:or|and|nor) (?:{_FAULT_KIND} )?{_FAULTS})*"
+    rf"(?: (?:were|was|are|is|have been|has been))?(?: {_FOUND})?(?: {_IN_IT})?\W*$",
+    rf"{_THERE}no {_FAULTS}(?:,? (?:or|and|nor) {_FAULTS})* (?:(?:were|was|are|have been) )?(?:{_FOUND} )?{_IN_IT}\W*$",
+    rf"{_SCORE}(?:[ .,;|*_-]+{_SCORE})*\W*$",
+    rf"(?:final )?(?:verdict|decision|status)[*_ ]*:[*_ ]*{_JUDGED}\W*$",
+    r"(?:single[ _-])?critical[ _-]fix[*_ ]*:",
+    r"(?:i )?(?:approve|lgtm|looks good to me)\W*$",
+    rf"the (?:{_FRESH} )?(?:documentation|document|draft|page|markdown)(?: above)? {_SEEMS}\s{_GOOD}"
+    rf"(?:,? (?:and )?(?:technically )?{_GOOD})*\W*$",
 )
 _SHOUTED_VERDICT = re.compile(
     r"[\s*_`#✅❌]*(?:APPROVED|REJECTED|ACCEPTED|PASS|PASSED|LGTM|Approved|Rejected)[\s*_`.!✅❌]*$"
 )
 _LONE_VERDICT = re.compile(
     rf"{_MARKS}no (?:{_FAULTS}|changes?)(?: (?:were|are))?(?: (?:found|detected|needed|required|necessary))?[.!]?\s*$",
-    re.I,
+    re.IGNORECASE,
 )
 _VERDICT_KEYS = frozenset(
-    "technical_accuracy completeness single_critical_fix score verdict approved quality_score overall_score".split()
+    {
+        "technical_accuracy",
+        "completeness",
+        "single_critical_fix",
+        "score",
+        "verdict",
+        "approved",
+        "quality_score",
+        "overall_score",
+    }
 )
 
-# A colon ends a sentence ("Here it is:"), except after "Note", which belongs to what follows. So does a line end, unless
-# the next line goes on in lower case.
-_BOUNDARY = re.compile(r"(?:[.!?]|(?<![Nn]ote):)[*_\"'”’)]*(?=\s|$)\s*|\n(?=[^a-z\s])\s*")
+# A colon ends a sentence ("Here it is:"), except after "Note", which belongs to what follows. A line end does, too,
+# unless the next line goes on in lower case.
+_BOUNDARY = re.compile(r"(?:[.!?]|(?<![Nn]ote):)[*_\"'\u201d\u2019)]*(?=\s|$)\s*|\n(?=[^a-z\s])\s*")
 _LONGEST_SENTENCE = 400
+_PLAIN = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-"})
 
 
 def is_preamble(sentence: str) -> bool:
@@ -154,5 +185,5 @@ def sentences(paragraph: str) -> list[str]:
 def _matches(patterns: tuple[re.Pattern[str], ...], sentence: str) -> bool:
     if len(sentence) > _LONGEST_SENTENCE:
         return False
-    line = " ".join(sentence.split())
+    line = " ".join(sentence.translate(_PLAIN).split())
     return any(pattern.match(line) for pattern in patterns)

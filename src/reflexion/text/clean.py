@@ -2,7 +2,7 @@
 
 import re
 
-from reflexion.text.blocks import Blocks, Line, language_of, scan
+from reflexion.text.blocks import Blocks, Line, closes, language_of, scan
 from reflexion.text.chatter import is_lone_verdict, is_preamble, is_sign_off, is_verdict, is_verdict_json, sentences
 from reflexion.text.thinking import strip_thinking
 
@@ -11,7 +11,7 @@ CONTENT_LENGTH = 200
 
 # More layers than this (wrappers in wrappers, chatter between them) is nothing that a model writes.
 _MOST_PASSES = 8
-_MARKDOWN = frozenset({"markdown", "md", "mdown", "mkd", "gfm", "commonmark"})
+MARKDOWN = frozenset({"markdown", "md", "mdown", "mkd", "gfm", "commonmark"})
 _OPENER = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
 _TITLE = re.compile(r" {0,3}# +\S")
 _SECTION = re.compile(r" {0,3}##+ +\S")
@@ -188,15 +188,8 @@ def _drop_json_verdict(source: list[str], lines: list[Line]) -> None:
 
 
 def _last_closer(source: list[str], first: int, mark: str) -> int | None:
-    for index in range(len(source) - 1, first, -1):
-        closer = source[index].strip(" \t")
-        if (
-            len(closer) >= len(mark)
-            and not closer.strip(mark[0])
-            and len(source[index]) - len(source[index].lstrip(" ")) <= 3
-        ):
-            return index
-    return None
+    later = range(len(source) - 1, first, -1)
+    return next((index for index in later if closes(mark, source[index])), None)
 
 
 def _only_chatter_round(source: list[str], first: int, last: int, info: str) -> bool:
@@ -207,13 +200,13 @@ def _only_chatter_round(source: list[str], first: int, last: int, info: str) -> 
         return True
     # A short line that ends with a colon introduces the page, in whatever words.
     short = all(len(paragraph) < CONTENT_LENGTH for paragraph in head.split("\n\n"))
-    return short and head.rstrip().endswith(":") and language_of(info) in _MARKDOWN
+    return short and head.rstrip().endswith(":") and language_of(info) in MARKDOWN
 
 
 def _is_page(inside: list[str], info: str) -> bool:
     """Whether the content of the outer fence is a page: it says so, or it has a title and sections."""
     if info.strip():
-        return language_of(info) in _MARKDOWN and any(line.strip() for line in inside)
+        return language_of(info) in MARKDOWN and any(line.strip() for line in inside)
     title = next((line for line in inside if line.strip()), "")
     return _TITLE.match(title) is not None and any(_SECTION.match(line) or _OPENER.match(line) for line in inside)
 

@@ -1,6 +1,7 @@
 """Text as data: fences and delimiters that cannot break out, and JSON objects found inside other text."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from hashlib import sha256
 
@@ -65,10 +66,7 @@ def json_objects(text: str) -> Iterator[str]:
 
 def last_json_object(text: str) -> str | None:
     """Return the last of ``json_objects(text)``, or None."""
-    last = None
-    for last in json_objects(text):
-        pass
-    return last
+    return next(iter(deque(json_objects(text), maxlen=1)), None)
 
 
 def _balanced(text: str) -> Iterator[tuple[int, int]]:

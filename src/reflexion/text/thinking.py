@@ -7,11 +7,11 @@ from itertools import takewhile
 
 from reflexion.text.blocks import scan
 
-THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s?>|\[(/?)THINK\]", re.I)
+THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s?>|\[(/?)THINK\]", re.IGNORECASE)
 
 _TICKS = re.compile(r"`+")
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.M)
-_MENTIONED_AFTER = re.compile(r"[ \t]*[,.;:)]|[ \t]+[a-z]")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
+_MENTIONED_AFTER = re.compile(r"[ \t]*[,.;:)\"'`|}\]]|[ \t]+[a-z]")
 _LEADING_BLANK = re.compile(r"(?:[ \t\r]*\n)+|[ \t]+")
 _SENTENCE_END = re.compile(r"(?:^|[.!?:>\]])[ \t]*$")
 # Deeper nesting than this is nothing that a model writes; the text is then left as it came.
