@@ -19,6 +19,7 @@ _RULE = re.compile(r" {0,3}([-_*])[ \t]*(?:\1[ \t]*){2,}$")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _FENCE = re.compile(r"( {0,3})(`{3,})([^`]*)$|( {0,3})(~{3,})(.*)$")
+_BLOCK_STARTS = frozenset(">#-+*_`~<")
 _WORD = re.compile(r"[\w+#.-]+")
 _HTML_TAGS = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
@@ -92,6 +93,8 @@ def scan(text: str) -> Blocks:
 
 def fences(text: str) -> list[Fence]:
     """Return the fenced code blocks of ``text`` as CommonMark sees them, in order."""
+    if "```" not in text and "~~~" not in text:
+        return []
     return scan(text.replace("\r\n", "\n").replace("\r", "\n")).fences
 
 
@@ -224,6 +227,8 @@ class _Scanner:
             index -= 1
 
     def _starts_html(self, rest: str) -> bool:
+        if not rest.lstrip(" ").startswith("<"):
+            return False
         for start, end in _HTML:
             opening = start.match(rest)
             if opening is not None:
@@ -288,7 +293,10 @@ def _after_columns(line: str, columns: int) -> str:
 
 def _interrupts(rest: str) -> bool:
     """Whether a line outside of the open container starts a block, so that it cannot continue a paragraph lazily."""
-    starts = (_QUOTE, _LIST, _HEADING, _RULE, _FENCE)
+    first = rest.lstrip(" ")[0]
+    if first not in _BLOCK_STARTS and not first.isdigit():
+        return False
+    starts = (_LIST, _QUOTE, _HEADING, _RULE, _FENCE)
     return any(start.match(rest) for start in starts) or any(start.match(rest) for start, _ in _HTML)
 
 

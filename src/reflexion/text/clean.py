@@ -2,7 +2,7 @@
 
 import re
 
-from reflexion.text.blocks import Blocks, Line, closes, language_of, scan
+from reflexion.text.blocks import Blocks, Line, closes, fences, language_of, scan
 from reflexion.text.chatter import is_lone_verdict, is_preamble, is_sign_off, is_verdict, is_verdict_json, sentences
 from reflexion.text.thinking import strip_thinking
 
@@ -49,9 +49,9 @@ def normalise(text: str) -> str:
 
 def unwrap(text: str) -> str:
     """Take the page out of a Markdown fence round the whole of it; anything else comes back unchanged."""
-    blocks = scan(text)
-    if not blocks.fences:
+    if not fences(text):
         return text
+    blocks = scan(text)
     first = blocks.fences[0].start_line - 1
     opener = _OPENER.match(blocks.source[first])
     if opener is None or any(line.kind not in ("blank", "text") or line.depth for line in blocks.lines[:first]):

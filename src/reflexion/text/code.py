@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from reflexion.errors import ReplyEmpty, ReplyRejected
-from reflexion.text.blocks import Fence, closes, scan
+from reflexion.text.blocks import Fence, closes, fences, scan
 from reflexion.text.clean import MARKDOWN, strip_head, strip_tail, unwrap
 from reflexion.text.thinking import strip_thinking
 
@@ -26,7 +26,8 @@ _ALIASES: dict[str, frozenset[str]] = {
 }
 
 # Looking for a later closing fence parses again and again: as many characters as this in one reply, then no more.
-_PARSE_BUDGET = 8_000_000
+_PARSE_BUDGET = 4_000_000
+_CHARACTERS_A_TRY = 200
 
 
 def extract_code(reply: str, language: str = "python") -> str:
@@ -84,17 +85,19 @@ class _Search:
 
     def parses(self, code: str) -> bool:
         """Whether ``code`` is more than nothing and its parser takes it; without a parser: not empty."""
-        if not code.strip() or self.budget < len(code):
+        self.budget -= len(code) + _CHARACTERS_A_TRY
+        if not code.strip() or self.budget < 0:
             return False
         if self.parse is None:
             return True
-        self.budget -= len(code)
         fault = self.parse(code)
         self.fault = self.fault or fault
         return not fault
 
     def blocks(self, text: str, *, nested: bool = False) -> Iterator[_Block]:
         """Yield the blocks of ``text`` that can be meant, also those in a Markdown block inside of it."""
+        if not fences(text):
+            return
         scanned = scan(text)
         passed = 0
         for fence in scanned.fences:
@@ -139,7 +142,7 @@ def _is_bare(node: ast.Expr | ast.AnnAssign, bare: tuple[type[ast.expr], ...]) -
 
 def _unfenced(search: _Search, blocks: list[_Block]) -> list[_Block]:
     """Return the whole reply as one block, with and without what stands round it, if no block was fenced."""
-    if blocks or search.parse is None or scan(search.raw).fences:
+    if blocks or search.parse is None or fences(search.raw):
         return []
     text = strip_tail(strip_head(strip_thinking(search.raw)))
     announcement, _, rest = text.partition("\n\n")
