@@ -89,9 +89,12 @@ def demanded(binary: Path | None) -> Path:
 
 
 @contextlib.contextmanager
-def running_ollama(binary: Path, folder: Path, cache: Path) -> Iterator[RealOllama]:
+def running_ollama(binary: Path, folder: Path, cache: Path, threads: int = 1) -> Iterator[RealOllama]:
     """A server with the three models and room for one of them; its data lies in ``folder``, what can be used again
     in ``cache``. Ends the whole process group, also when a test failed.
+
+    The models compute on ``threads`` threads unless a request says otherwise. Several threads wait for each other by
+    spinning: where something else also uses the processor (another test process), two are ten times slower than one.
     """
     port = _free_port()
     log = folder / "server.log"
@@ -108,7 +111,7 @@ def running_ollama(binary: Path, folder: Path, cache: Path) -> Iterator[RealOlla
     try:
         _await_start(server)
         for name in MODELS:
-            _create(server, binary, _model_file(cache, name), name, folder)
+            _create(server, binary, name, _modelfile(folder, _model_file(cache, name), threads))
         yield server
     finally:
         _end_group(process)
@@ -142,13 +145,17 @@ def _await_start(server: RealOllama) -> None:
     pytest.fail("ollama serve did not start; its last words: " + server.log.read_text(errors="replace")[-2000:])
 
 
-def _create(server: RealOllama, binary: Path, gguf: Path, name: str, folder: Path) -> None:
+def _modelfile(folder: Path, gguf: Path, threads: int) -> Path:
+    made = folder / f"{gguf.stem}.modelfile"
+    made.write_text(f"FROM {gguf}\nPARAMETER num_thread {threads}\n", encoding="utf-8")
+    return made
+
+
+def _create(server: RealOllama, binary: Path, name: str, modelfile: Path) -> None:
     """``ollama create``: a model of its own, since two names of one file would be loaded as one."""
-    modelfile = folder / f"{gguf.stem}.modelfile"
-    modelfile.write_text(f"FROM {gguf}\n", encoding="utf-8")
     done = subprocess.run(
         [str(binary), "create", name, "-f", str(modelfile)],
-        env=_environment(folder, httpx.URL(server.base_url).port or 0),
+        env=_environment(modelfile.parent, httpx.URL(server.base_url).port or 0),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=CREATE_S,

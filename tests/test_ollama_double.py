@@ -74,7 +74,7 @@ def test_what_a_client_asks_first(client: httpx.Client, ollama_double: OllamaDou
         (chat_body(keep_alive="-1"), (400, 'time: missing unit in duration "-1"')),
         (chat_body(options={"num_predict": "9"}), (500, 'option "num_predict" must be of type integer')),
         (chat_body(options={"temperature": "hot"}), (500, 'option "temperature" must be of type float32')),
-        (chat_body(format={"properties": {"a": {"pattern": r"^\d+$"}}}), (500, "invalid JSON schema in format")),
+        (chat_body(format={"properties": {"a": {"pattern": "a+"}}}), (500, "invalid JSON schema in format")),
     ],
 )
 def test_refusals(client: httpx.Client, body: dict[str, Any], refusal: tuple[int, str]) -> None:

@@ -130,7 +130,8 @@ class OllamaDouble:
     def chats(self, model: str | None = None) -> list[dict[str, Any]]:
         """The bodies of all chats, or of those for ``model``, in order of arrival."""
         bodies = [request.body for request in list(self.requests) if request.path == "/api/chat" and request.body]
-        return [body for body in bodies if model is None or full_name(body.get("model") or "") == full_name(model)]
+        wanted = None if model is None else full_name(model).casefold()
+        return [body for body in bodies if wanted in (None, full_name(body.get("model") or "").casefold())]
 
     @property
     def loads(self) -> list[str]:

@@ -93,6 +93,8 @@ class Handler(BaseHTTPRequestHandler):
             self._play(act, body)
         elif self.record.path == "/api/show":
             self._show(body)
+        elif self.record.path == "/api/generate":
+            self._preload(body)
         elif self.record.path == "/api/chat":
             self._chat(body)
         else:
@@ -107,19 +109,19 @@ class Handler(BaseHTTPRequestHandler):
                 "context_length": window,
             }
             for name, window in self.double.memory.snapshot().items()
+            if name in self.double.models
         ]
 
     def _model(self, asked: str) -> tuple[str, ModelInfo] | None:
         """The model's full name and data; None when the refusal has been sent."""
-        if not asked:
+        if not asked or " " in asked:
             self._error(400, "model is required")
             return None
-        name = full_name(asked)
-        info = self.double.models.get(name)
-        if info is None:
-            self._error(404, f"model '{asked}' not found")
-            return None
-        return name, info
+        for name, info in self.double.models.items():
+            if name.casefold() == full_name(asked).casefold():
+                return name, info
+        self._error(404, f"model '{asked}' not found")
+        return None
 
     def _show(self, body: dict[str, Any]) -> None:
         found = self._model(body.get("model") or body.get("name") or "")
@@ -139,20 +141,29 @@ class Handler(BaseHTTPRequestHandler):
         if refusal is not None:
             self._error(*refusal)
         elif not body.get("messages"):
-            self._load_or_unload(name, info, body)
+            self._json({**_record(body, ""), "done": True, "done_reason": self._load_or_unload(name, info, body)})
         else:
-            self._play(self.double.next_act(name, body), body)
+            self._play(self.double.next_act(name, body), body, name)
 
-    def _load_or_unload(self, name: str, info: ModelInfo, body: dict[str, Any]) -> None:
+    def _preload(self, body: dict[str, Any]) -> None:
+        """`/api/generate` without a prompt, which is how `ollama stop` empties the memory; the only use so far."""
+        found = self._model(body.get("model") or "")
+        if found is None:
+            return
+        if body.get("prompt"):
+            self._error(501, "the double has no scripted replies for /api/generate")
+            return
+        record = {"model": body["model"], "created_at": CREATED_AT, "response": "", "done": True}
+        self._json({**record, "done_reason": self._load_or_unload(*found, body)})
+
+    def _load_or_unload(self, name: str, info: ModelInfo, body: dict[str, Any]) -> str:
         if body.get("keep_alive") in (0, "0", "0s"):
             self.double.memory.unload(name)
-            reason = "unload"
-        else:
-            with self.double.memory.hold(name, rules.window_of(info, body)):
-                reason = "load"
-        self._json({**_record(body, ""), "done": True, "done_reason": reason})
+            return "unload"
+        with self.double.memory.hold(name, rules.window_of(info, body)):
+            return "load"
 
-    def _play(self, act: Act, body: dict[str, Any]) -> None:
+    def _play(self, act: Act, body: dict[str, Any], name: str = "") -> None:
         match act:
             case Status():
                 self._error(act.code, act.message)
@@ -163,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
             case Silence():
                 self._wait_for_release()
             case Reply() | Runaway():
-                self._generate(act, body)
+                self._generate(act, body, name or full_name(body.get("model") or ""))
 
     def _refuse(self, act: Refuse) -> None:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -176,8 +187,7 @@ class Handler(BaseHTTPRequestHandler):
         while not self.double.released.is_set():
             self._pause(STEP_S)
 
-    def _generate(self, act: Reply | Runaway, body: dict[str, Any]) -> None:
-        name = full_name(body.get("model") or "")
+    def _generate(self, act: Reply | Runaway, body: dict[str, Any], name: str) -> None:
         info = self.double.models.get(name, ModelInfo())
         began = time.monotonic()
         with self.double.memory.hold(name, rules.window_of(info, body)) as load_s:

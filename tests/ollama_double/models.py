@@ -11,6 +11,7 @@ from typing import Any
 
 MODIFIED_AT = "2026-01-01T00:00:00Z"
 DEFAULT_NUM_CTX = 4096
+LEAST_NUM_CTX = 4
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class ModelInfo:
         }
 
     def window(self, num_ctx: int | None) -> int:
-        """The window that the server really uses for ``num_ctx``: never more than the model's own."""
-        return min(num_ctx or DEFAULT_NUM_CTX, self.context_length)
+        """The window that the server really uses for ``num_ctx``: never more than the model's own, never below 4."""
+        return max(LEAST_NUM_CTX, min(num_ctx or DEFAULT_NUM_CTX, self.context_length))
 
     def _details(self) -> dict[str, Any]:
         return {

@@ -1,6 +1,8 @@
 """What the real server refuses, and in which words (docs/ollama.md), as pure functions of the request body."""
 
+import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tests.ollama_double.models import ModelInfo
@@ -20,13 +22,23 @@ INTEGERS = (
     "top_k",
 )
 FLOATS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty", "frequency_penalty")
+THINK_LEVELS = ("high", "medium", "low")
+JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+UNUSABLE_SCHEMA = "invalid JSON schema in format"
+RUNNER_DIED = (
+    "model runner has unexpectedly stopped, this may be due to resource limitations or an internal error, "
+    "check ollama server logs for details"
+)
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_MESSAGE = 5
 
 
 def refusal(name: str, model: ModelInfo, body: dict[str, Any]) -> Refusal | None:
     """Status and words of the refusal that a chat with this body earns, if any."""
-    if body.get("think") and "thinking" not in model.capabilities:
+    think = body.get("think")
+    if isinstance(think, str) and think not in THINK_LEVELS:
+        return 400, f'invalid think value: "{think}" (must be "high", "medium", "low", true, or false)'
+    if think and "thinking" not in model.capabilities:
         return 400, f'"{name}" does not support thinking'
     if not body.get("messages"):
         return None
@@ -39,8 +51,11 @@ def keep_alive_refusal(value: object) -> Refusal | None:
     """A text that is no duration of Go is refused while the body is decoded, before the model is looked up."""
     if not isinstance(value, str) or GO_DURATION.fullmatch(value):
         return None
-    if re.fullmatch(r"[+-]?\d+(\.\d*)?", value):
+    number = re.match(r"[+-]?(\d+(\.\d*)?)", value)
+    if number is not None and number.end() == len(value):
         return 400, f'time: missing unit in duration "{value}"'
+    if number is not None:
+        return 400, f'time: unknown unit "{value[number.end() :]}" in duration "{value}"'
     return 400, f'time: invalid duration "{value}"'
 
 
@@ -51,6 +66,8 @@ def option_refusal(options: dict[str, Any]) -> Refusal | None:
             value = options.get(name, 0)
             if isinstance(value, bool) or not isinstance(value, int | float | None):
                 return 500, f'option "{name}" must be of type {kind}'
+    if not isinstance(options.get("stop"), list | None):
+        return 500, 'option "stop" must be of type array'
     return None
 
 
@@ -59,8 +76,10 @@ def format_refusal(wanted: object) -> Refusal | None:
     if wanted in (None, "", "json"):
         return None
     if not isinstance(wanted, dict):
-        return 500, f'invalid format: "{wanted}"; expected "json" or a valid JSON Schema object'
-    return (500, "invalid JSON schema in format") if _has_pattern(wanted) else None
+        quoted = json.dumps(json.dumps(wanted))
+        return 500, f'invalid format: {quoted}; expected "json" or a valid JSON Schema object'
+    words = [word for word in map(_schema_fault, _nodes(wanted)) if word]
+    return (500, words[0]) if words else None
 
 
 def length_refusal(model: ModelInfo, body: dict[str, Any]) -> Refusal | None:
@@ -83,7 +102,20 @@ def window_of(model: ModelInfo, body: dict[str, Any]) -> int:
     return model.window((body.get("options") or {}).get("num_ctx"))
 
 
-def _has_pattern(node: object) -> bool:
-    if isinstance(node, dict):
-        return isinstance(node.get("pattern"), str) or any(_has_pattern(value) for value in node.values())
-    return isinstance(node, list) and any(_has_pattern(value) for value in node)
+def _nodes(schema: object) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+    for child in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _nodes(child)
+
+
+def _schema_fault(node: dict[str, Any]) -> str:
+    """A property of that name is no keyword: its value is then a schema, not a text."""
+    kind, pattern = node.get("type"), node.get("pattern")
+    if isinstance(kind, str) and kind not in JSON_TYPES:
+        return UNUSABLE_SCHEMA
+    if not isinstance(pattern, str):
+        return ""
+    if not (pattern.startswith("^") and pattern.endswith("$")):
+        return UNUSABLE_SCHEMA
+    return RUNNER_DIED if "\\" in pattern else ""
