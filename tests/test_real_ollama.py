@@ -68,6 +68,7 @@ def any_server(request: pytest.FixtureRequest, make_ollama_double: MakeDouble) -
         (chat_body(model="zz"), 404, "model 'zz' not found"),
         (chat_body(model="smol-gen"), 404, "model 'smol-gen' not found"),
         (chat_body(model=""), 400, "model is required"),
+        (chat_body(model="a b"), 400, "model is required"),
         (chat_body(think=True), 400, f'"{GEN}" does not support thinking'),
         (chat_body(think="hard"), 400, THINK_WORDS),
         (chat_body(keep_alive="-1"), 400, 'time: missing unit in duration "-1"'),
@@ -105,6 +106,8 @@ def test_no_messages_loads_and_keep_alive_zero_unloads(any_server: httpx.Client)
     assert (load["done_reason"], load["message"]["content"]) == ("load", "")
     unload = any_server.post("/api/chat", json={"model": GEN, "messages": [], "keep_alive": 0}).json()
     assert unload["done_reason"] == "unload"
+    generate = [any_server.post("/api/generate", json={"model": GEN} | more).json() for more in ({}, {"keep_alive": 0})]
+    assert [(answer["response"], answer["done_reason"]) for answer in generate] == [("", "load"), ("", "unload")]
 
 
 @pytest.mark.parametrize(
