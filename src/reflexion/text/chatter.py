@@ -50,10 +50,12 @@ _PREAMBLE = _compiled(
 )
 
 _OFFER = (
-    r"(?:(?:please\s+)?(?:let me know|feel free to (?:ask|let me|reach out)|(?:just|simply)? ?ask\b|"
-    r"do(?:n't| not) hesitate)|i'(?:m|d|ll)\b|i (?:can|am|would|will)\b)"
+    r"(?:let me know\b|feel free to (?:ask|let me know|reach out\W*$)|(?:just|simply|please) (?:ask|say so)\b|"
+    r"do(?:n't| not) hesitate to (?:ask|let me|reach out\W*$)|"
+    r"i(?:'m|'d be|'ll be| am| would be| will be) (?:happy|glad|here)|"
+    r"i(?: can|'d| would|'ll| will) (?:also|help|gladly|adjust|update|revise|expand|add|provide|be happy)\b)"
 )
-_FREE_TO = r"(?:ask|let me know|reach out|request)"
+_FREE_TO = r"(?:ask|let me know|reach out(?! to (?!me\b))|request)"
 _ABOUT = r"(?:me|to me|if|for|any|with|about|further|more|questions?)"
 _HELPFUL = r"(?:help|helps|helpful|useful|clear|meets?|answers?|satisf\w+|works)"
 _DID = (
@@ -61,19 +63,20 @@ _DID = (
     r"rewritten|clarified)"
 )
 _SHOULD = (
-    r"(?:should (?:now )?(?:help|give|be|meet|address|provide)|now (?:addresses|reflects|includes|covers|meets)|"
+    r"(?:should (?:now )?(?:help|give|meet|address|provide)|now (?:addresses|reflects|includes|covers|meets)|"
     r"has been (?:updated|revised|corrected|reviewed))"
 )
 _SIGN_OFF = _compiled(
     r"(?:please\s+)?let me know\b",
     rf"i?\s?hope (?:this|that|it|these)\b.*\b{_HELPFUL}\b",
     rf"(?:please\s+)?feel free to {_FREE_TO}(?:\s+{_ABOUT}\b|\s*[.!])",
-    rf"if (?:you(?:'d| would)?|there(?:'s| is| are)|anything)\b.*[, ]{_OFFER}",
+    rf"if (?:you (?:have|need|want|would like|spot|notice|find)|you'd like|there(?:'s| is| are)|anything)\b"
+    rf".*[, ]{_OFFER}",
     r"(?:would|do) you (?:like|want) me to\b",
     r"shall i\b",
     r"(?:is there|do you have) anything else\b",
     r"(?:i'm|i am|always)?\s?(?:happy|glad|here) to (?:help|assist|make|answer|clarify)\b",
-    r"happy (?:coding|documenting|hacking)\b\W*$",
+    r"happy (?:coding|documenting)\b\W*$",
     r"(?:best|kind|warm) (?:regards|wishes)\b",
     r"(?:please )?note(?: that)?\W*(?:that\s+)?"
     r"(?:i'(?:ve|m|d|ll)|i (?:have|am|did|made|kept|assumed|added|removed))\b",

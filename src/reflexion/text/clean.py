@@ -97,8 +97,8 @@ def strip_tail(text: str) -> str:
     blocks = scan(text)
     source, lines = list(blocks.source), blocks.lines
     while source:
-        size = len(source)
         _drop_blank_end(source)
+        size = len(source)
         _drop_json_verdict(source, lines)
         start = len(source)
         while start and _is_loose(source[start - 1], lines[start - 1]):
@@ -106,12 +106,10 @@ def strip_tail(text: str) -> str:
         kept = _without_sign_off("\n".join(source[start:]))
         if kept:
             return "\n".join([*source[:start], kept])
-        dropped = start < len(source)
         del source[start:]
-        if dropped:
-            _drop_rule_end(source, lines)
-        if len(source) == size or not dropped:
+        if len(source) == size:
             break
+        _drop_rule_end(source, lines)
     return "\n".join(source)
 
 
@@ -129,10 +127,12 @@ def _without_sign_off(paragraph: str) -> str:
     rows = paragraph.split("\n")
     while rows and is_lone_verdict(rows[-1]):
         rows.pop()
-    parts = sentences("\n".join(rows))
+    left = "\n".join(rows)
+    parts = sentences(left)
     while parts and (is_sign_off(parts[-1]) or is_verdict(parts[-1])):
         parts.pop()
-    return "".join(parts).rstrip() if len(parts) or not rows else ""
+    kept = "".join(parts)
+    return kept if kept == paragraph else kept.rstrip()
 
 
 def _paragraph_end(lines: list[Line], start: int) -> int:
@@ -147,13 +147,10 @@ def _after_rule(blocks: Blocks, start: int) -> int:
     at = start
     while at < len(blocks.lines) and blocks.lines[at].kind == "blank":
         at += 1
-    if (
-        at + 1 < len(blocks.lines)
-        and blocks.lines[at].kind == "rule"
-        and blocks.lines[at + 1].kind in ("blank", "heading")
-    ):
-        return at + 1
-    return start
+    if at + 1 >= len(blocks.lines) or blocks.lines[at].kind != "rule":
+        return start
+    below = blocks.source[at + 1]
+    return at + 1 if not below.strip() or below.startswith("#") else start
 
 
 def _is_loose(source: str, line: Line) -> bool:

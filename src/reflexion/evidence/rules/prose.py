@@ -125,7 +125,8 @@ def _fences(page: Page) -> Iterator[Finding]:
 
 def _emptiness(page: Page) -> Iterator[Finding]:
     headings = [line for line in page.kinds if line == "heading"]
-    body = " ".join(text for text, kind in zip(page.lines, page.kinds, strict=True) if kind not in ("heading", "html"))
+    rows = zip(page.lines, page.kinds, strict=True)
+    body = " ".join(text for text, kind in rows if kind != "heading" and not text.lstrip().startswith("<!--"))
     if headings and len(body.split()) < _FEW_WORDS:
         message = "The document has headings and next to nothing below them."
         yield found(EMPTY, "error", page.first, message, body.strip(), "Write what the headings announce.")

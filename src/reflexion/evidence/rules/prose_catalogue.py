@@ -37,9 +37,9 @@ REPETITION = Rule(
     "repetition",
     "error",
     "The text repeats itself without end.",
-    """The same line or paragraph four times in a row, the same short piece of text sixteen times in a row, the same
-section three times, the same title three times, or a long text made of very few different lines or words. A line of
-code fifty times in a row counts, twenty times is a warning.
+    """The same line four times in a row, the same short piece of text sixteen times in a row, sections that are mostly
+copies of earlier ones, the same title three times, or a long text made of very few different lines or words. In a code
+block the same line fifty times in a row counts; twenty times is a warning.
 
 Wrong: `../../../../../../../../../../../../../../../../../../../../` or one sentence over and over.
 

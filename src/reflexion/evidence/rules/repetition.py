@@ -17,7 +17,9 @@ _WORD = re.compile(r"[\w./-]+")
 
 _LINES_IN_A_ROW = 4
 _CODE_LINES_IN_A_ROW = (20, 50)
-_SECTIONS = 3
+_COPIES = 2
+_LEAST_SECTION = 80
+_TITLES = 3
 _FEWEST_LINES = 16
 _FEWEST_WORDS = 150
 _SHARE_OF_DISTINCT = 0.2
@@ -78,18 +80,24 @@ def _has_words(text: str) -> bool:
 
 
 def _sections(page: Page) -> Finding | None:
-    """Find the same heading with the same text below it, several times."""
-    seen: Counter[tuple[str, str]] = Counter()
+    """Find a document whose sections are mostly copies; a few equal ones (known issues, flags) are no loop."""
+    first_at: dict[tuple[str, str], int] = {}
+    copies: list[tuple[int, str]] = []
+    total = 0
     starts = [number for number, kind in enumerate(page.kinds, start=1) if kind == "heading"]
     for start, end in pairwise([*starts, len(page.lines) + 1]):
         body = "\n".join(line.strip() for line in page.lines[start : end - 1] if line.strip())
+        if len(body) < _LEAST_SECTION:
+            continue
+        total += 1
         key = (page.lines[start - 1].strip(), body)
-        seen[key] += 1
-        # Short sections ("Parameters: none") are alike under different functions.
-        if seen[key] == _SECTIONS and len(body) >= 200:
-            message = f"The section {key[0][:60]!r} stands here for the third time, word for word."
-            return found(REPETITION, "error", start, message, key[0], _FIX)
-    return None
+        if first_at.setdefault(key, start) != start:
+            copies.append((start, key[0]))
+    if len(copies) < _COPIES or 2 * len(copies) < total:
+        return None
+    line, heading = copies[0]
+    message = f"Of {total} sections {len(copies)} are copies of earlier ones, word for word."
+    return found(REPETITION, "error", line, message, heading, _FIX)
 
 
 def _titles(page: Page) -> Finding | None:
@@ -98,7 +106,7 @@ def _titles(page: Page) -> Finding | None:
         if kind != "heading" or not line.startswith("# "):
             continue
         titles[line.strip()] += 1
-        if titles[line.strip()] == _SECTIONS:
+        if titles[line.strip()] == _TITLES:
             message = f'The title "{line[2:].strip()[:60]}" stands here for the third time.'
             return found(REPETITION, "error", number, message, line, _FIX)
     return None
