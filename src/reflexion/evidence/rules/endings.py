@@ -14,7 +14,6 @@ _DANGLING = re.compile(
 )
 _EMPTY_ITEM = re.compile(r"[\s>]*(?:[-+*]|\d{1,9}[.)])\s*$")
 _TERMINAL = re.compile(r"[.!?…。\uff01\uff1f][*_\"')\]\u201d\u2019`]*$")
-_TICKS = re.compile(r"`+")
 _PLAIN_WORDS = 6
 _FIX = "Finish what begins here, or remove it."
 
@@ -44,19 +43,18 @@ def _text_ending(page: Page, kind: str) -> tuple[Level, str] | None:
         return "error", "with a list marker that has no item"
     if kind == "heading":
         return "warning", "with a heading that has no text below it"
-    paragraph = _last_rows(page)
     if _TERMINAL.search(line.rstrip()):
         return None
-    return _open_construct(paragraph) or _open_sentence(line.rstrip(), listed=page.layout[page.last - 1].depth > 0)
+    return _open_construct(_last_prose(page)) or _open_sentence(
+        line.rstrip(), listed=page.layout[page.last - 1].depth > 0
+    )
 
 
-def _open_construct(paragraph: str) -> tuple[Level, str] | None:
-    lengths = [len(run) for run in _TICKS.findall(paragraph)]
-    if sum(lengths.count(length) % 2 for length in set(lengths)):
+def _open_construct(prose: str) -> tuple[Level, str] | None:
+    if "`" in prose:
         return "error", "inside inline code"
-    bare = re.sub(r"(`+)[^`]*\1", "", paragraph)
     for opening, closing in ("()", "[]"):
-        if bare.count(opening) > bare.count(closing) and bare.rfind(opening) > bare.rfind(closing):
+        if prose.count(opening) > prose.count(closing) and prose.rfind(opening) > prose.rfind(closing):
             return "error", f'inside a bracket that opens with "{opening}"'
     return None
 
@@ -85,11 +83,12 @@ def _table_ending(page: Page) -> tuple[Level, str] | None:
     return None
 
 
-def _last_rows(page: Page) -> str:
+def _last_prose(page: Page) -> str:
+    """Return the last paragraph with its inline code blanked out: a backtick that is left opens nothing."""
     start = page.last
     while start > 1 and not page.layout[start - 1].opens and page.kind_at(start - 1) == "text":
         start -= 1
-    return "\n".join(page.lines[start - 1 : page.last])
+    return "\n".join(page.prose[start - 1 : page.last])
 
 
 def _open_comment(page: Page) -> int | None:

@@ -78,7 +78,7 @@ def read_page(document: str) -> Page:
     page = Page(text, blocks.source, blocks.lines, prose, blocks.fences, first, last)
     page.paragraphs.extend(_paragraphs(page))
     page.items.extend(
-        (number, _ITEM.sub("", source, count=1))
+        (number, source[marker.end() :] if (marker := _ITEM.match(source)) else source)
         for number, (source, line) in enumerate(zip(page.lines, page.layout, strict=True), start=1)
         if line.opens and line.kind in ("text", "blank")
     )

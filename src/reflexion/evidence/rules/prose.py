@@ -20,7 +20,6 @@ from reflexion.evidence.rules.prose_catalogue import (
     WRAPPER,
 )
 from reflexion.evidence.rules.repetition import check_repetition
-from reflexion.text.blocks import language_of
 from reflexion.text.chatter import is_lone_verdict, is_preamble, is_sign_off, is_verdict, is_verdict_json, sentences
 from reflexion.text.clean import CONTENT_LENGTH, MARKDOWN, normalise, unwrap
 from reflexion.text.data import DELIMITER, json_objects
@@ -157,9 +156,9 @@ def _wrapper(page: Page) -> Iterator[Finding]:
         return
     normal = normalise(page.text)
     outer = page.fences[0]
-    inner_title = _TITLE.match(outer.content.lstrip("\n")) is not None
-    alone = outer.start_line == page.first and "heading" not in page.kinds and inner_title
-    if unwrap(normal) != normal or (alone and language_of(outer.info) in MARKDOWN):
+    tagged = outer.language in MARKDOWN and _TITLE.match(outer.content.lstrip("\n")) is not None
+    most = 2 * (outer.end_line - outer.start_line) > len(page.lines)
+    if unwrap(normal) != normal or (tagged and most and "heading" not in page.kinds):
         message = "The whole page stands inside a code fence."
         evidence = page.lines[outer.start_line - 1].strip()
         yield found(WRAPPER, "error", outer.start_line, message, evidence, "Remove the fence round the page.")
