@@ -44,5 +44,8 @@ format: $(VENV)/installed-dev ## Let ruff mend what it can
 ollama: $(VENV)/installed-dev ## Build a real Ollama for the tests, outside the tree, cached
 	@./scripts/install-ollama.sh
 
+docs: $(VENV)/installed-dev ## Write the pages of docs/ that are generated from the code
+	$(BIN)/python scripts/make_docs.py
+
 clean: ## Remove what make made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
