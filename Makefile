@@ -30,7 +30,7 @@ demo: $(VENV)/installed-demo ## Document a sample on the embedded engine
 
 test: $(VENV)/installed-dev ## Install what the tests need, and pass them
 	@./scripts/system-packages.sh
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 check: $(VENV)/installed-dev ## ruff (lint and format) and mypy --strict
 	$(BIN)/ruff check .

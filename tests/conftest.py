@@ -24,6 +24,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[REAL_OLLAMA] = (find_binary(), cache_folder())
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one real server on one worker: a second server would compete for the same cores."""
+    for item in items:
+        for mark in ("ollama", "embedded"):
+            if item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.xdist_group(mark))
+
+
 @pytest.fixture(scope="session")
 def closed_port() -> Iterator[int]:
     """A loopback port that stays bound and refuses every connection."""

@@ -18,7 +18,6 @@ import pytest
 
 from reflexion import __version__
 from reflexion.batch import NOT_VERIFIED
-from tests.conftest import MakeDouble
 from tests.ollama_double import Act, OllamaDouble, refuse, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
 
@@ -412,16 +411,11 @@ def test_ctrl_c_is_exit_130_and_finished_pages_stay(cli: CommandLine, ollama_dou
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root on Linux for a network namespace")
-def test_a_run_passes_where_there_is_only_loopback(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
+def test_a_run_passes_where_there_is_only_loopback(cli: CommandLine) -> None:
     """The double runs inside of the namespace too, so nothing but its loopback can be reached."""
     cli.source()
-    script = {
-        "gen:1b": [{"text": PAGE}],
-        "critic:1b": [
-            {"text": json.dumps({"technical_accuracy": 99, "completeness": 99, "single_critical_fix": "none"})}
-        ],
-        "adj:1b": [{"text": PAGE}],
-    }
+    verdicts = json.dumps({"technical_accuracy": 99, "completeness": 99, "single_critical_fix": "none"})
+    script = {"replies": {"gen:1b": [PAGE], "critic:1b": [verdicts], "adj:1b": [PAGE]}}
     (cli.folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]

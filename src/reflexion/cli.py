@@ -100,7 +100,11 @@ def docs_command(
     overrides = _overrides(engine, max_attempts, bar, model or [])
     if output_format not in ("text", "json"):
         raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
-    code = _document(inputs, output, config, overrides, overwrite, output_format, quiet, verbose)
+    try:
+        code = _document(inputs, output, config, overrides, overwrite, output_format, quiet, verbose)
+    except KeyboardInterrupt:
+        typer.echo("reflexion: interrupted; finished pages are kept", err=True)
+        code = INTERRUPTED
     raise typer.Exit(code)
 
 
@@ -178,9 +182,6 @@ def _one_line_errors() -> Iterator[None]:
     except ReflexionError as error:
         typer.echo(f"reflexion: {error}", err=True)
         raise SystemExit(error.exit_code) from error
-    except KeyboardInterrupt as error:
-        typer.echo("reflexion: interrupted; finished pages are kept", err=True)
-        raise SystemExit(INTERRUPTED) from error
 
 
 def with_default_command(args: Sequence[str]) -> list[str]:

@@ -268,9 +268,8 @@ def test_a_conversation_that_fills_the_window_shrinks_to_the_best_draft(
     cli = CommandLine(tmp_path, capsys)
     cli.configure(double.base_url)
     cli.source()
-    long_pages = [f"{page(number)}\n{'Numbers are added one by one, as said. ' * 60}\n" for number in (1, 2, 3)]
-    for index, text in enumerate(long_pages):
-        long_pages[index] = text.replace("one by one", f"{index} by one", 30)
+    words = [f"Adding {n} to {n * n} was tried on platform {n % 7} and gave {n + n * n}." for n in range(75)]
+    long_pages = [f"{page(number)}\n{' '.join(words[number:])}\n" for number in (1, 2, 3)]
     double.script("gen:1b", *map(reply, long_pages))
     double.script("critic:1b", verdict(80, 80, "Say more of b."), verdict(70, 70, "Say less of b."), verdict(99, 99))
     double.script("adj:1b", reply(PAGE))
