@@ -44,6 +44,11 @@ format: $(VENV)/installed-dev ## Let ruff mend what it can
 ollama: $(VENV)/installed-dev ## Build a real Ollama for the tests, outside the tree, cached
 	@./scripts/install-ollama.sh
 
+bench: $(VENV)/installed-dev ## Run the quick benchmarks; benchmarks/README.md has the others
+	$(BIN)/python -m benchmarks.docs start
+	$(BIN)/python -m benchmarks.docs overhead
+	$(BIN)/python -m benchmarks.docs prompt --engine embedded
+
 docs: $(VENV)/installed-dev ## Write the pages of docs/ that are generated from the code
 	$(BIN)/python scripts/make_docs.py
 

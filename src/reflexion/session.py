@@ -1,17 +1,20 @@
 """A session: the server found and checked, roles bound to models, words loaded, a record opened."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reflexion.batch import Plan
-from reflexion.config import Config, LoadedConfig, Role
+from reflexion.config import Config, LoadedConfig, Role, RoleSettings
 from reflexion.context import Context
 from reflexion.events import Emit, Note
 from reflexion.ollama.roles import Models
 from reflexion.ollama.server import Server, bind, refuse_remote
 from reflexion.prompts import load_prompts, prompts_folder
 from reflexion.runs import RunRecord
+
+# A model of this size has said what it can after that; the rest is repetition.
+DEMO_NUM_PREDICT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,18 @@ def _server_for(loaded: LoadedConfig, emit: Emit) -> Iterator[tuple[Config, str]
         return
     from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
 
-    registry = dict(zip(Role, DEMO_MODELS, strict=True))
-    emit(
-        Note(f"Embedded engine: {', '.join(DEMO_MODELS)} are one small demo model, SmolLM2-135M; expect small results.")
-    )
+    models = ", ".join(DEMO_MODELS)
+    emit(Note(f"Embedded engine: {models} are one small demo model, SmolLM2-135M; expect small results."))
     with EmbeddedEngine() as engine:
-        yield loaded.config.model_copy(update={"model_registry": registry}), engine.base_url
+        yield _for_demo(loaded.config, DEMO_MODELS), engine.base_url
+
+
+def _for_demo(config: Config, models: Sequence[str]) -> Config:
+    """Bind the roles to the demo models; where nothing else is configured, with replies short enough for them."""
+    roles = {
+        role: RoleSettings.model_validate(
+            {"num_predict": DEMO_NUM_PREDICT} | config.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
+        )
+        for role in Role
+    }
+    return config.model_copy(update={"model_registry": dict(zip(Role, models, strict=True)), "roles": roles})

@@ -40,6 +40,12 @@ def test_endless_units_are_found(unit: str) -> None:
         feed("A fair beginning.\n" + unit * 4000)
 
 
+def test_a_handful_of_lines_in_any_order_is_found() -> None:
+    lines = ["- `a` is a number.", "- `b` is a number.", "- both are numbers.", ""]
+    with pytest.raises(ReplyRunaway, match="is a number|are numbers"):
+        feed("# Title\n\n" + "".join(f"{lines[(n * n + n // 3) % 4]}\n" for n in range(400)))
+
+
 @given(st.text(min_size=1, max_size=40), st.integers(100, 400))
 def test_a_unit_that_fills_the_end_is_found_whatever_it_is(unit: str, times: int) -> None:
     tail = (unit * times * 40)[-3000:]

@@ -9,6 +9,7 @@ import contextlib
 import socket
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -98,24 +99,44 @@ class Watchdog:
 
 
 class RunawayDetector:
-    """Tells when a text repeats itself without end: one unit, over and over, up to the last character."""
+    """Tells when a text repeats itself without end.
+
+    Either one unit fills its end over and over, or its last lines are a handful of lines in any order.
+    """
 
     check_every = 200
+    lines_watched = 60
+    most_distinct_lines = 4
 
     def __init__(self) -> None:
         self._tail = ""
         self._unchecked = 0
+        self._line = ""
+        self._lines: deque[str] = deque(maxlen=self.lines_watched)
 
     def feed(self, piece: str) -> None:
         """Take the next piece; raise ReplyRunaway as soon as the repetition is certain."""
         self._tail = (self._tail + piece)[-LONGEST_REPEATED:]
+        self._keep_lines(piece)
         self._unchecked += len(piece)
         if self._unchecked < self.check_every:
             return
         self._unchecked = 0
-        unit = repeated_unit(self._tail)
+        unit = repeated_unit(self._tail) or self._repeated_line()
         if unit:
             raise ReplyRunaway(f"the reply repeats {_shown(unit)} without end; it was cut")
+
+    def _keep_lines(self, piece: str) -> None:
+        first, *rest = piece.split("\n")
+        self._line += first
+        for following in rest:
+            if self._line.strip():
+                self._lines.append(self._line.strip())
+            self._line = following
+
+    def _repeated_line(self) -> str:
+        full = len(self._lines) == self.lines_watched
+        return self._lines[-1] if full and len(set(self._lines)) <= self.most_distinct_lines else ""
 
 
 def repeated_unit(tail: str) -> str:
