@@ -3,25 +3,24 @@
 import bisect
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from reflexion.embedded.catalog import Catalog, Model
+from reflexion.embedded.options import Options, parse_options
 from reflexion.embedded.pool import Loaded, Pool
 from reflexion.embedded.runner import TERMINATED, Call, Session
 from reflexion.embedded.schema import INVALID, Schema, schema_of_format
-from reflexion.embedded.wire import SMALLEST_WINDOW, ApiError, ChatRequest, parse_options, timestamp
+from reflexion.embedded.wire import ApiError, ChatRequest, timestamp
 
 Record = dict[str, Any]
 
-SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p", "repeat_last_n", "repeat_penalty")
-SAMPLING += ("presence_penalty", "frequency_penalty")
 # Ollama ends a reply without a limit of its own at ten windows.
 REPLY_WINDOWS = 10
 NANOSECONDS_PER_MS = 1_000_000
 
 
-def chat(catalog: Catalog, pool: Pool, request: ChatRequest, call: Call) -> Iterator[Record]:
+def chat(catalog: Catalog, pool: Pool, request: ChatRequest, call: Call) -> Generator[Record]:
     """The records of one chat call, the last with ``done`` set; nothing runs before the first is asked for.
 
     Raises:
@@ -39,8 +38,7 @@ def chat(catalog: Catalog, pool: Pool, request: ChatRequest, call: Call) -> Iter
     _check_capabilities(request)
     options = parse_options(request.options)
     schema = schema_of_format(request.format) if request.messages else None
-    window = min(max(options["num_ctx"], SMALLEST_WINDOW), model.header.window)
-    with pool.use(model, window, request.keep_s, call) as loaded:
+    with pool.use(model, options.window(model.header.window), request.keep_s, call) as loaded:
         if not request.messages:
             yield _preload_record(request, "load")
             return
@@ -53,13 +51,15 @@ def _reply(
     session: Session,
     loaded: Loaded,
     request: ChatRequest,
-    options: Mapping[str, Any],
+    options: Options,
     schema: Schema | None,
     times: Mapping[str, int],
 ) -> Iterator[Record]:
-    tokens, count = _fit(session, request, loaded, options["num_keep"])
+    tokens, count = _fit(session, request, loaded, options.num_keep)
     text: list[str] = []
     for record in session.complete(_completion(tokens, options, schema, loaded.window)):
+        if schema is not None and loaded.runner.schema_dropped:
+            raise ApiError(500, INVALID)
         if record["content"]:
             text.append(record["content"])
             yield _record(request, record["content"])
@@ -107,23 +107,18 @@ def _tokens(session: Session, messages: list[dict[str, str]], first: int) -> lis
     return session.tokens(session.prompt(kept))
 
 
-def _completion(tokens: list[int], options: Mapping[str, Any], schema: Schema | None, window: int) -> Record:
-    limit, longest = options["num_predict"], REPLY_WINDOWS * window
+def _completion(tokens: list[int], options: Options, schema: Schema | None, window: int) -> Record:
+    longest = REPLY_WINDOWS * window
     body: Record = {
+        **options.sampling(),
         "prompt": tokens,
         "stream": True,
         "return_progress": True,
         "cache_prompt": True,
-        "n_predict": limit if 0 < limit < longest else longest,
-        "n_keep": max(options["num_keep"], -1),
-        "stop": [text for text in options["stop"] if text],
-        **{name: options[name] for name in SAMPLING},
+        "n_predict": options.num_predict if 0 < options.num_predict < longest else longest,
+        "n_keep": max(options.num_keep, -1),
     }
-    if options["seed"] >= 0:
-        body["seed"] = options["seed"] & 0xFFFFFFFF
-    if schema is not None:
-        body["json_schema"] = schema
-    return body
+    return body if schema is None else {**body, "json_schema": schema}
 
 
 def _check_kept(record: Record, schema: Schema | None, text: str) -> None:

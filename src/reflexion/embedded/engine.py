@@ -21,9 +21,9 @@ GRACE_S = 5
 class EmbeddedEngine:
     """A model server on a free port of this machine, for as long as the ``with`` block lasts.
 
-    ``max_loaded`` models stay in memory at once; the one that was used longest ago makes room. ``models_dir`` is a folder
-    whose ``*.gguf`` files are offered too, by file name. The server runs in its own process, which ends with this one,
-    however this one ends.
+    ``max_loaded`` models stay in memory at once; the one that was used longest ago makes room. ``models_dir`` is a
+    folder whose ``*.gguf`` files are offered too, by file name. The server runs in its own process, which ends with
+    this one, however this one ends.
     """
 
     def __init__(self, max_loaded: int = 3, models_dir: Path | None = None) -> None:
@@ -65,7 +65,7 @@ class EmbeddedEngine:
         command = [sys.executable, "-P", "-m", "reflexion.embedded.server", "--max-loaded", str(self._max_loaded)]
         if self._models_dir is not None:
             command += ["--models", str(self._models_dir)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)  # noqa: S603
 
     def _wait_until_ready(self, log: IO[bytes]) -> int:
         ready = self._process.stdout.readline() if self._process and self._process.stdout else b""

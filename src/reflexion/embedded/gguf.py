@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+
+Value = str | int | float | bool | None
 
 SCALAR_FORMATS: Mapping[int, str] = {
     0: "<B",
@@ -22,6 +23,7 @@ SCALAR_FORMATS: Mapping[int, str] = {
     12: "<d",
 }
 STRING, ARRAY = 8, 9
+DEFAULT_WINDOW = 4096
 QUANTISATIONS: Mapping[int, str] = {
     0: "F32",
     1: "F16",
@@ -49,7 +51,7 @@ QUANTISATIONS: Mapping[int, str] = {
 class Header:
     """Metadata by key (arrays are ``None``: only the tokenizer has long ones) and the number of weights."""
 
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Value]
     parameters: int
 
     @property
@@ -60,12 +62,13 @@ class Header:
     @property
     def window(self) -> int:
         """The longest context in tokens that the model was made for; 4096 where the file does not say."""
-        return int(self.metadata.get(f"{self.architecture}.context_length") or 4096)
+        return self._own("context_length", DEFAULT_WINDOW)
 
     @property
     def quantisation(self) -> str:
         """How the weights are stored, such as ``Q4_1``."""
-        return QUANTISATIONS.get(int(self.metadata.get("general.file_type", -1)), "unknown")
+        kind = self.metadata.get("general.file_type")
+        return QUANTISATIONS.get(kind, "unknown") if isinstance(kind, int) else "unknown"
 
     @property
     def template(self) -> str:
@@ -81,7 +84,8 @@ class Header:
         return self._own("block_count", 0) * self._own("attention.head_count_kv", heads) * widths * 2
 
     def _own(self, key: str, default: int) -> int:
-        return int(self.metadata.get(f"{self.architecture}.{key}") or default)
+        value = self.metadata.get(f"{self.architecture}.{key}")
+        return value if isinstance(value, int) and value > 0 else default
 
 
 class _Reader:
@@ -91,25 +95,29 @@ class _Reader:
         self._data = data
         self._at = 0
 
-    def scalar(self, layout: str) -> Any:
-        (value,) = struct.unpack_from(layout, self._data, self._at)
-        self._at += struct.calcsize(layout)
-        return value
+    def number(self, layout: str) -> int:
+        return int(self._scalar(layout))
 
     def text(self) -> str:
-        length = self.scalar("<Q")
+        length = self.number("<Q")
         start, self._at = self._at, self._at + length
         return self._data[start : self._at].decode("utf-8", "replace")
 
-    def value(self, kind: int) -> Any:
+    def value(self, kind: int) -> Value:
         if kind == STRING:
             return self.text()
         if kind == ARRAY:
-            return self._skip_array()
-        return self.scalar(SCALAR_FORMATS[kind])
+            self._skip_array()
+            return None
+        return self._scalar(SCALAR_FORMATS[kind])
+
+    def _scalar(self, layout: str) -> int | float | bool:
+        value: int | float | bool = struct.unpack_from(layout, self._data, self._at)[0]
+        self._at += struct.calcsize(layout)
+        return value
 
     def _skip_array(self) -> None:
-        kind, count = self.scalar("<I"), self.scalar("<Q")
+        kind, count = self.number("<I"), self.number("<Q")
         if kind in SCALAR_FORMATS:
             self._at += struct.calcsize(SCALAR_FORMATS[kind]) * count
             return
@@ -138,17 +146,17 @@ def read_header(path: Path) -> Header:
 
 
 def _parse(reader: _Reader) -> Header:
-    reader.scalar("<I")
-    version, tensors, pairs = reader.scalar("<I"), reader.scalar("<Q"), reader.scalar("<Q")
+    reader.number("<I")
+    version, tensors, pairs = reader.number("<I"), reader.number("<Q"), reader.number("<Q")
     if version not in {2, 3}:
         raise KeyError(version)
-    metadata = {reader.text(): reader.value(reader.scalar("<I")) for _ in range(pairs)}
+    metadata = {reader.text(): reader.value(reader.number("<I")) for _ in range(pairs)}
     return Header(metadata, sum(_tensor_size(reader) for _ in range(tensors)))
 
 
 def _tensor_size(reader: _Reader) -> int:
     reader.text()
-    size = prod(reader.scalar("<Q") for _ in range(reader.scalar("<I")))
-    reader.scalar("<I")
-    reader.scalar("<Q")
+    size = prod(reader.number("<Q") for _ in range(reader.number("<I")))
+    reader.number("<I")
+    reader.number("<Q")
     return size

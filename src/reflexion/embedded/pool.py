@@ -25,7 +25,7 @@ Line = deque[object]
 
 @dataclass
 class Loaded:
-    """A model in memory. ``line`` holds the calls for it, the one that runs first; ``keep_s`` counts from its last use."""
+    """A model in memory. ``line`` holds its calls, the running one first; ``keep_s`` counts from its last use."""
 
     model: Model
     window: int

@@ -23,6 +23,8 @@ SPARE_CELLS = 256
 # Threads that spin at a barrier are sixty times slower than threads that sleep when another process wants the core.
 WORKER_ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 CPU_TOPOLOGY = Path("/sys/devices/system/cpu")
+# What llama.cpp logs, and nothing else tells, when it goes on without the schema that it was given.
+SCHEMA_DROPPED = b"llg error"
 TERMINATED = "llama runner process has terminated"
 
 
@@ -70,6 +72,8 @@ class Call:
 class Runner:
     """A worker process with one model in one window. Creating it loads the model.
 
+    ``schema_dropped`` says that llama.cpp ignores the schema of the present call.
+
     Raises:
         ApiError: 500 when the worker cannot load the file.
     """
@@ -78,6 +82,8 @@ class Runner:
         self.cells = min(window + SPARE_CELLS, model.header.window)
         self._key = secrets.token_hex(16)
         self._process = _start_worker()
+        self.schema_dropped = False
+        threading.Thread(target=self._watch_log, daemon=True).start()
         try:
             self._address = self._load(model)
         except BaseException:
@@ -92,13 +98,14 @@ class Runner:
         """End the process at once; its memory is free when this returns."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
 
     @contextmanager
     def session(self, call: Call) -> Iterator["Session"]:
         """A connection for one call; leaving it ends whatever the worker still does for it."""
+        self.schema_dropped = False
         connection = http.client.HTTPConnection(self._address)
         try:
             connection.connect()
@@ -110,6 +117,14 @@ class Runner:
         finally:
             call.detach()
             connection.close()
+
+    def _watch_log(self) -> None:
+        log = self._process.stderr
+        for line in log or []:
+            if SCHEMA_DROPPED in line:
+                self.schema_dropped = True
+            sys.stderr.buffer.write(line)
+            sys.stderr.flush()
 
     def _load(self, model: Model) -> str:
         order = {
@@ -192,6 +207,7 @@ def _start_worker() -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-m", "reflexion.embedded.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env={**os.environ, **WORKER_ENVIRONMENT},
     )
 

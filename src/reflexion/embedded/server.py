@@ -4,6 +4,7 @@ import argparse
 import ipaddress
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -13,7 +14,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import FrameType
-from typing import Any
 from urllib.parse import urlsplit
 
 from reflexion.embedded.catalog import Catalog, Model, demo_file
@@ -25,6 +25,7 @@ from reflexion.embedded.wire import ApiError, model_name, parse_body, parse_chat
 # The protocol is that of this release of Ollama; the suffix says who really answers.
 VERSION = "0.17.4+embedded"
 HANG_UP_CHECK_S = 0.1
+PARENT_CHECK_S = 0.5
 
 
 class EngineServer(ThreadingHTTPServer):
@@ -39,7 +40,7 @@ class EngineServer(ThreadingHTTPServer):
         self.catalog = catalog
         self.pool = pool
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
         """A client that went away is daily business; anything else goes to the log with its traceback."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
@@ -277,10 +278,19 @@ def main() -> None:
     # Ctrl-C in a terminal reaches the whole group; the parent decides when the engine goes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 3600}, daemon=True).start()
-    print(json.dumps({"port": server.server_address[1]}), flush=True)
-    sys.stdin.buffer.read()
+    sys.stdout.write(json.dumps({"port": server.server_address[1]}) + "\n")
+    sys.stdout.flush()
+    _wait_for_the_end_of_the_parent()
     # The workers end by themselves: their stdin closes with this process.
     os._exit(0)
+
+
+def _wait_for_the_end_of_the_parent() -> None:
+    # A process that the parent forked can hold the other end of stdin open, so that alone is no sign of life.
+    parent = os.getppid()
+    while os.getppid() == parent:
+        if select.select([sys.stdin], [], [], PARENT_CHECK_S)[0] and not os.read(sys.stdin.fileno(), 1):
+            return
 
 
 if __name__ == "__main__":

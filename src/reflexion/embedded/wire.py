@@ -1,16 +1,17 @@
-"""Requests and answers as Ollama words them: parsing, types, durations, options and the errors."""
+"""Requests and answers as Ollama words them: parsing, types, durations and the errors."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 DEFAULT_KEEP_S = 300.0
-DEFAULT_WINDOW = 4096
-SMALLEST_WINDOW = 4
+LONGEST_KEEP_S = 2**33
 ROLES = ("system", "user", "assistant", "tool")
 DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 DURATION_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
@@ -21,33 +22,6 @@ JSON_KINDS: Mapping[type, str] = {
     float: "number",
     list: "array",
     dict: "object",
-}
-OPTION_TYPES: Mapping[str, str] = {
-    **dict.fromkeys(
-        ["num_ctx", "num_batch", "num_gpu", "main_gpu", "num_thread", "num_keep", "seed", "num_predict", "top_k"],
-        "integer",
-    ),
-    "repeat_last_n": "integer",
-    **dict.fromkeys(["top_p", "min_p", "typical_p", "temperature"], "float32"),
-    **dict.fromkeys(["repeat_penalty", "presence_penalty", "frequency_penalty"], "float32"),
-    "use_mmap": "boolean",
-    "stop": "array",
-}
-OPTION_DEFAULTS: Mapping[str, Any] = {
-    "num_ctx": DEFAULT_WINDOW,
-    "num_keep": 4,
-    "num_predict": -1,
-    "seed": -1,
-    "temperature": 0.8,
-    "top_k": 40,
-    "top_p": 0.9,
-    "min_p": 0.0,
-    "typical_p": 1.0,
-    "repeat_last_n": 64,
-    "repeat_penalty": 1.1,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-    "stop": (),
 }
 
 
@@ -61,7 +35,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """The body of ``/api/chat``, with its types checked. ``keep_s`` is seconds (``inf``: for ever, ``None``: not said)."""
+    """The body of ``/api/chat``, types checked. ``keep_s`` is in seconds (``inf``: for ever, ``None``: not said)."""
 
     model: str
     messages: list[dict[str, str]]
@@ -84,16 +58,18 @@ def parse_body(data: bytes) -> dict[str, Any]:
         raise ApiError(400, "missing request body")
     text = data.decode("utf-8", "replace")
     try:
-        body = json.loads(text)
+        body = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()):
             raise ApiError(400, "unexpected EOF") from error
         raise ApiError(400, f"invalid character {text[error.pos]!r} looking for beginning of value") from error
     except RecursionError as error:
         raise ApiError(400, "exceeded max depth") from error
+    except ValueError as error:
+        raise ApiError(400, "a number of the request body is too long") from error
     if not isinstance(body, dict):
         raise ApiError(400, f"json: cannot unmarshal {_kind(body)} into Go value of type api.ChatRequest")
-    return body
+    return _without_half_characters(body) if "\\ud" in text.lower() else body
 
 
 def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
@@ -144,24 +120,10 @@ def parse_keep_alive(value: object) -> float | None:
     if isinstance(value, str):
         seconds = _duration(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = float(value)
+        seconds = float(max(-1, min(value, LONGEST_KEEP_S)))
     else:
         raise ApiError(400, f"Unsupported type: '{_go_type(value)}'")
     return math.inf if seconds < 0 else seconds
-
-
-def parse_options(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with Ollama's defaults; unknown names are ignored.
-
-    Raises:
-        ApiError: 500 for a value of the wrong type, as Ollama answers.
-    """
-    options = dict(OPTION_DEFAULTS)
-    for name, value in raw.items():
-        kind = OPTION_TYPES.get(name)
-        if kind is not None and value is not None:
-            options[name] = _option(name, kind, value)
-    return options
 
 
 def timestamp(moment: datetime | None = None) -> str:
@@ -169,22 +131,15 @@ def timestamp(moment: datetime | None = None) -> str:
     return (moment or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
 
 
-def _option(name: str, kind: str, value: object) -> Any:
-    accepts: Mapping[str, Callable[[Any], bool]] = {
-        "integer": _is_number,
-        "float32": _is_number,
-        "boolean": lambda v: isinstance(v, bool),
-        "array": lambda v: isinstance(v, list),
-    }
-    if not accepts[kind](value):
-        raise ApiError(500, f'option "{name}" must be of type {kind}')
-    if kind == "array" and not all(isinstance(item, str) for item in value):
-        raise ApiError(500, f'option "{name}" must be of an array of strings')
-    return int(value) if kind == "integer" else value
+def _refuse_constant(name: str) -> float:
+    raise ApiError(400, f"invalid character {name[0]!r} looking for beginning of value")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _without_half_characters(body: dict[str, Any]) -> dict[str, Any]:
+    # Half a surrogate pair is valid JSON and no valid text; llama.cpp refuses it.
+    text = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    clean: dict[str, Any] = json.loads(text)
+    return clean
 
 
 def _message(raw: object) -> dict[str, str]:
@@ -198,18 +153,14 @@ def _message(raw: object) -> dict[str, str]:
     if role not in ROLES:
         allowed = ", ".join(f'"{name}"' for name in ROLES)
         raise ApiError(400, f'invalid role: "{role}", must be one of [{allowed}]')
-    content = _field(raw, "content", str, "string", "Message") or ""
-    # Half a surrogate pair is valid JSON and no valid text; llama.cpp refuses it.
-    return {"role": role, "content": content.encode("utf-8", "surrogatepass").decode("utf-8", "replace")}
+    return {"role": role, "content": _field(raw, "content", str, "string", "Message") or ""}
 
 
-def _field(body: Mapping[str, Any], key: str, kind: type, go_type: str, owner: str = "ChatRequest") -> Any:
+def _field(body: Mapping[str, object], key: str, kind: type[T], go_type: str, owner: str = "ChatRequest") -> T | None:
     value = body.get(key)
-    if value is not None and not isinstance(value, kind):
-        raise ApiError(
-            400, f"json: cannot unmarshal {_kind(value)} into Go struct field {owner}.{key} of type {go_type}"
-        )
-    return value
+    if value is None or isinstance(value, kind):
+        return value
+    raise ApiError(400, f"json: cannot unmarshal {_kind(value)} into Go struct field {owner}.{key} of type {go_type}")
 
 
 def _thinking(value: object) -> bool:

@@ -1,19 +1,29 @@
 """One loaded model in its own process, so that an abort inside llama.cpp takes nothing else along.
 
 Started by ``runner.py`` with pipes. It imports llama.cpp, waits for one line of JSON on stdin (``path``, ``cells``,
-``threads``, ``batch``, ``key``), loads the model, answers with one line of JSON on stdout (``address`` of llama.cpp's own
-HTTP server on loopback, guarded by ``key``) and then lives until stdin closes, which also happens when its parent is killed.
+``threads``, ``batch``, ``key``), loads the model, answers with one line of JSON on stdout (``address`` of llama.cpp's
+own HTTP server on loopback, guarded by ``key``) and then lives until stdin closes, as when the parent is killed.
 """
 
 import importlib
 import json
 import os
 import sys
-from typing import Any
+from typing import TypedDict
 
 # What other prompts left behind, kept so that calls that take turns on one model find their prefix again.
 PROMPT_CACHE_MIB = 256
 WARNINGS_ONLY = 2
+
+
+class Order(TypedDict):
+    """What to load and how: ``cells`` of context in tokens, ``batch`` in tokens."""
+
+    path: str
+    cells: int
+    threads: int
+    batch: int
+    key: str
 
 
 def main() -> None:
@@ -21,17 +31,19 @@ def main() -> None:
     # llama.cpp and its libraries print as they like; only the answer may reach the parent's pipe.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    llama = importlib.import_module("xllamacpp")
-    order = sys.stdin.readline()
-    if order:
-        server = llama.Server(_parameters(llama, json.loads(order)))
-        print(json.dumps({"address": server.listening_address}), file=answers, flush=True)
+    importlib.import_module("xllamacpp")
+    line = sys.stdin.readline()
+    if line:
+        address, _server = _serve(json.loads(line))
+        answers.write(json.dumps({"address": address}) + "\n")
+        answers.flush()
         sys.stdin.read()
     # Tearing llama.cpp down in order takes time and gains nothing: the system takes the memory back at once.
     os._exit(0)
 
 
-def _parameters(llama: Any, order: dict[str, Any]) -> Any:
+def _serve(order: Order) -> tuple[str, object]:
+    llama = importlib.import_module("xllamacpp")
     params = llama.CommonParams()
     params.model.path = order["path"]
     params.n_ctx = order["cells"]
@@ -45,7 +57,8 @@ def _parameters(llama: Any, order: dict[str, Any]) -> Any:
     params.warmup = False
     params.ui = False
     params.verbosity = WARNINGS_ONLY
-    return params
+    server = llama.Server(params)
+    return str(server.listening_address), server
 
 
 if __name__ == "__main__":
