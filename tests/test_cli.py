@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from reflexion import __version__
+from reflexion import __version__, pages
 from reflexion.batch import NOT_VERIFIED
 from tests.ollama_double import Act, OllamaDouble, refuse, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
@@ -262,8 +262,8 @@ def test_a_folder_mirrors_its_tree_and_one_bad_file_is_one_line(cli: CommandLine
     ended = cli.run("-i", "src", "-o", "docs")
 
     assert ended.code == 4
-    pages = [name for name in tree(cli.folder / "docs") if name.endswith(".md")]
-    assert pages == ["a/utils.md", "b/utils.md"]
+    written = [name for name in tree(cli.folder / "docs") if name.endswith(".md")]
+    assert written == ["a/utils.md", "b/utils.md"]
     assert "line 1: not Python 3" in re.sub(r"\s+", " ", ended.out)
     assert "1 empty files are left out" in ended.out
     record: Any = cli.record("docs")
@@ -364,28 +364,25 @@ def start(cli: CommandLine, *args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=cli.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("node", ["generate", "critique", "adjudicate"])
+@pytest.mark.parametrize("node", ["generate", "verify", "critique", "judge", "adjudicate", "settle"])
 def test_killed_at_any_node_nothing_partial_stays(cli: CommandLine, ollama_double: OllamaDouble, node: str) -> None:
+    """The kill comes as soon as the run says that it has reached the node (judge: that it has scored the round)."""
     cli.source()
-    asked = threading.Event()
-
-    def hang(body: dict[str, Any]) -> Act:
-        asked.set()
-        return reply(PAGE, wait_s=30)
-
-    waiting = {"generate": "gen:1b", "critique": "critic:1b", "adjudicate": "adj:1b"}[node]
-    for model, act in (("gen:1b", reply(PAGE)), ("critic:1b", verdict(100, 100)), ("adj:1b", reply(PAGE))):
-        ollama_double.script(model, hang if model == waiting else act)
-        if model == waiting:
-            break
-    process = start(cli, "-i", "add.py")
-    try:
-        assert asked.wait(30)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=10)
-    ollama_double.release()
-    assert [name for name in tree(cli.folder) if name.endswith((".md", "-tmp"))] == []
+    ollama_double.script("gen:1b", *[lambda _: reply(PAGE, wait_s=0.2)] * 9)
+    ollama_double.script("critic:1b", *[lambda _: verdict(100, 100)] * 9)
+    ollama_double.script("adj:1b", *[lambda _: reply(PAGE, wait_s=0.2)] * 9)
+    sign = '"round_scored"' if node == "judge" else f'"node": "{node}"'
+    with start(cli, "-i", "add.py", "--format", "json") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if sign in line:
+                process.kill()
+                break
+    assert process.returncode == -signal.SIGKILL
+    left = [path for path in cli.folder.rglob("*.md") if not pages.is_ours(path.read_text(encoding="utf-8"))]
+    assert left == []
+    assert cli.run("-i", "add.py").code == 0
+    assert [name for name in tree(cli.folder) if name.endswith("-tmp")] == []
 
 
 def test_ctrl_c_is_exit_130_and_finished_pages_stay(cli: CommandLine, ollama_double: OllamaDouble) -> None:

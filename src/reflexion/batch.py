@@ -14,7 +14,7 @@ from reflexion.events import FileFinished, FileStarted, Note
 from reflexion.loaders import STDIN, Source, SourcePath, find_sources, load_path, load_stdin
 from reflexion.ollama.reply import total
 from reflexion.pipelines import docs
-from reflexion.runs import RunRecord, entry_of
+from reflexion.runs import RECORD_FOLDER, RunRecord, entry_of
 
 DEFAULT_OUTPUT = Path("output")
 NOT_VERIFIED = (
@@ -135,7 +135,8 @@ def run(plan: Plan, context: Context, record: RunRecord, write_out: Callable[[st
     """
     outcome = Outcome()
     graph = docs.build()
-    for folder in {job.output.parent for job in plan.jobs if job.output}:
+    folders = {job.output.parent for job in plan.jobs if job.output}
+    for folder in folders | ({plan.folder / RECORD_FOLDER} if plan.folder else set()):
         pages.remove_leftovers(folder)
     for index, job in enumerate(plan.jobs, start=1):
         context.emit(FileStarted(_label(job), index, len(plan.jobs)))

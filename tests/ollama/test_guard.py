@@ -42,7 +42,7 @@ def test_endless_units_are_found(unit: str) -> None:
 
 def test_a_handful_of_lines_in_any_order_is_found() -> None:
     lines = ["- `a` is a number.", "- `b` is a number.", "- both are numbers.", ""]
-    with pytest.raises(ReplyRunaway, match="is a number|are numbers"):
+    with pytest.raises(ReplyRunaway, match=r"is a number|are numbers"):
         feed("# Title\n\n" + "".join(f"{lines[(n * n + n // 3) % 4]}\n" for n in range(400)))
 
 

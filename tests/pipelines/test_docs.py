@@ -101,6 +101,18 @@ def test_a_critic_stuck_at_zero_ends_at_max_attempts(cli: CommandLine, ollama_do
     assert "outcome=not-accepted score=0" in written(cli)
 
 
+def test_a_critic_that_never_approves_reaches_no_step_limit(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    """langgraph's own limit once lost all state, and now lets a loop run ten thousand steps."""
+    ollama_double.script("gen:1b", *(reply(page(number)) for number in range(1, 31)))
+    ollama_double.script("critic:1b", *(verdict(number, number, f"Mend part {number}.") for number in range(1, 31)))
+    ollama_double.script("adj:1b", reply(page(30)))
+
+    ended = cli.run("--input", "add.py", "--max-attempts", "30")
+
+    assert (ended.code, "stopped: attempts spent" in ended.out) == (1, True)
+    assert len(rounds_of(cli)) == 30
+
+
 def test_the_best_round_ships_not_the_last(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     ollama_double.script("gen:1b", *(reply(page(number)) for number in (1, 2, 3, 4)))
     ollama_double.script("critic:1b", verdict(50, 50), verdict(90, 90), verdict(20, 20), verdict(10, 10))
