@@ -52,5 +52,8 @@ bench: $(VENV)/installed-dev ## Run the quick benchmarks; benchmarks/README.md h
 docs: $(VENV)/installed-dev ## Write the pages of docs/ that are generated from the code
 	$(BIN)/python scripts/make_docs.py
 
+samples: $(VENV)/installed-demo ## Document input/ into output/ on the embedded engine
+	-$(BIN)/reflexion --engine embedded --input input --output output --overwrite
+
 clean: ## Remove what make made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -73,6 +73,7 @@ def test_no_arguments_is_help_and_exit_2(cli: CommandLine) -> None:
         (["--input", "sub"], "no source files"),
         (["--input", "sub", "--output", "mine.md"], "is a file"),
         (["--input", "add.py", "-i", "copy/add.py", "-o", "-"], "one page"),
+        (["--input", "x" * 5000], "cannot be read"),
         (["--output", "x.md"], "input"),
         (["--inptu", "x.md"], "inptu"),
     ],
@@ -354,6 +355,56 @@ def test_nothing_reaches_a_tracing_host(
         assert cli.run("-i", "add.py").code == 0
         with pytest.raises(TimeoutError):
             listener.accept()
+
+
+def test_files_of_one_name_in_a_folder_keep_their_endings(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cli.source("src/x.c", "int x;\n")
+    cli.source("src/x.h", "extern int x;\n")
+    cli.source("src/y.py")
+    cli.source("src/__init__.py", "\n")
+    for _ in range(3):
+        approve(ollama_double)
+    assert cli.run("-i", "src").code == 0
+    assert [name for name in tree(cli.folder / "output") if name.endswith(".md")] == ["x.c.md", "x.h.md", "y.md"]
+
+
+def test_an_input_is_never_replaced_by_a_draft_beside_the_page(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cli.source("notes.draft.md", "# Notes to document\n")
+    (cli.folder / "notes.md").write_text(
+        pages.render("# Notes", outcome="accepted", score=99, source="x", source_sha256="0"), encoding="utf-8"
+    )
+    ended = cli.run("-i", "notes.draft.md", "-o", "notes.md", "--overwrite")
+    assert (ended.code, "is an input" in ended.err) == (2, True)
+    assert ollama_double.requests == []
+
+
+def test_rounds_that_were_finished_survive_a_failure(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cli.source()
+    approve(ollama_double, adj=[status(500, "out of memory")])
+    ended = cli.run("-i", "add.py", "-q")
+    assert ended.code == 4
+    assert "failed  add.py" in ended.out
+    assert "out of memory" in ended.out
+    record: Any = cli.record()
+    [entry] = record["files"]
+    assert (entry["outcome"], entry["rounds"][0]["draft"], entry["rounds"][0]["score"]) == ("failed", page(1), 100)
+
+
+def test_a_record_that_cannot_be_written_is_one_line(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cli.source()
+    cli.source("output/.reflexion", "a file in the way")
+    approve(ollama_double)
+    ended = cli.run("-i", "add.py")
+    assert ended.code == 2
+    assert ended.err.startswith("reflexion: output/.reflexion")
+    assert "Traceback" not in ended.err
+
+
+def test_json_lines_end_with_the_exit_code_when_nothing_ran(cli: CommandLine, closed_port: int) -> None:
+    cli.source()
+    cli.configure(f"http://127.0.0.1:{closed_port}")
+    ended = cli.run("-i", "add.py", "--format", "json")
+    assert json.loads(ended.out.splitlines()[-1]) == {"event": "run_finished", "exit_code": 3}
 
 
 # ------------------------------------------------------------------ as a process of its own

@@ -90,7 +90,8 @@ def test_roles_that_share_a_model_share_the_largest_window(tmp_path: Path) -> No
         ({"max_attempts": 0}, "max_attempts"),
         ({"server": {"engine": "llamacpp"}}, "server.engine"),
         ({"server": {"base_url": "ftp://x"}}, "server.base_url"),
-        ({"server": {"keep_alive": "5 minutes"}}, "server.keep_alive"),
+        ({"server": {"keep_alive": "5 minutes"}}, "server.keep_alive: "),
+        ({"server": {"keep_alive": 1.5}}, "line 1: server.keep_alive: "),
         ({"server": {"total_s": -1}}, "server.total_s"),
         ({"roles": {"CRITIC": {"thinking": "maybe"}}}, "roles.CRITIC.thinking"),
         ({"roles": {"CRITIC": {"num_ctx": 1024, "num_predict": 1024}}}, "leaves no room"),
@@ -141,6 +142,24 @@ def test_an_unusable_ollama_host_is_named(tmp_path: Path) -> None:
 def test_a_model_that_grades_its_own_work_is_warned_about(tmp_path: Path) -> None:
     registry = {"GENERATOR": "a", "CRITIC": "a", "ADJUDICATOR": "c"}
     assert "grade its own work" in load(tmp_path, {"model_registry": registry}).notes[0]
+
+
+def test_one_role_can_be_bound_without_a_file() -> None:
+    config = load_config(None, {"model_registry": {"CRITIC": "llama3:8b"}}, {}).config
+    assert config.model_registry[Role.CRITIC] == "llama3:8b"
+    assert config.model_registry[Role.GENERATOR] == Config().model_registry[Role.GENERATOR]
+
+
+def test_a_name_without_a_tag_is_the_latest(tmp_path: Path) -> None:
+    registry = {"GENERATOR": "m", "CRITIC": "M:latest", "ADJUDICATOR": "n"}
+    loaded = load(tmp_path, {"model_registry": registry, "roles": {"CRITIC": {"num_ctx": 4096}}})
+    assert loaded.config.window("m") == loaded.config.window("m:latest") == 8192
+    assert "grade its own work" in loaded.notes[0]
+
+
+def test_secrets_of_addresses_are_never_shown(tmp_path: Path) -> None:
+    content = {"server": {"base_url": "http://me:secret@box:1"}}
+    assert "secret" not in load(tmp_path, content, OLLAMA_HOST="http://me:secret@other:2").notes[0]
 
 
 def test_overrides_lie_over_the_file_and_are_checked(tmp_path: Path) -> None:

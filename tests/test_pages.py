@@ -72,12 +72,16 @@ def test_pages_of_others_and_edited_ones_need_overwrite(tmp_path: Path) -> None:
         pages.check_writable(path, overwrite=True)
     path.write_text(rendered(), encoding="utf-8")
     pages.check_writable(path, overwrite=False)
+    path.write_bytes(rendered().replace("\n", "\r\n").encode())
+    pages.check_writable(path, overwrite=False)
 
 
-def test_an_edited_draft_beside_the_page_is_safe_too(tmp_path: Path) -> None:
-    (tmp_path / "a.draft.md").write_text("# Notes\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"a\.draft\.md"):
-        pages.check_writable(tmp_path / "a.md", overwrite=False)
+def test_an_input_is_never_an_output(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(rendered(), encoding="utf-8")
+    (tmp_path / "link.md").symlink_to(path)
+    with pytest.raises(InputError, match="is an input"):
+        pages.check_writable(tmp_path / "link.md", [path], overwrite=True)
 
 
 @pytest.mark.parametrize("path", ["file.txt/a.md", "folder", "x" * 300 + ".md", "/proc/nowhere/a.md"])

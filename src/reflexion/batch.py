@@ -3,7 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,10 +12,10 @@ from reflexion import pages
 from reflexion.context import Context
 from reflexion.errors import InputError, ReflexionError, ServerError
 from reflexion.events import FileFinished, FileStarted, Note
-from reflexion.loaders import STDIN, Source, SourcePath, find_sources, load_path, load_stdin
+from reflexion.loaders import STDIN, Source, SourcePath, find_sources, is_blank, load_path, load_stdin
 from reflexion.ollama.reply import total
 from reflexion.pipelines import docs
-from reflexion.runs import RECORD_FOLDER, RunRecord, entry_of
+from reflexion.runs import RECORD_FOLDER, RunRecord, entry_of, failed_entry
 
 DEFAULT_OUTPUT = Path("output")
 NOT_VERIFIED = (
@@ -60,8 +61,7 @@ def plan(inputs: Sequence[str], output: str | None, *, overwrite: bool) -> Plan:
     if not inputs:
         raise InputError("nothing to document: name a file, a folder or - with --input")
     for text in inputs:
-        if text != STDIN and not Path(text).exists():
-            raise InputError(f"{text}: no such file or folder")
+        _require(text)
     folders = [Path(text) for text in inputs if text != STDIN and Path(text).is_dir()]
     if output == STDIN or (output is None and list(inputs) == [STDIN]):
         return _plan_for_stdout(inputs, folders)
@@ -70,6 +70,15 @@ def plan(inputs: Sequence[str], output: str | None, *, overwrite: bool) -> Plan:
     made = _plan_folder(folders[0], output) if folders else _plan_files(inputs, output)
     _check(made.jobs, overwrite=overwrite)
     return made
+
+
+def _require(text: str) -> None:
+    try:
+        missing = text != STDIN and not Path(text).exists()
+    except OSError as error:
+        raise InputError(f"{text}: cannot be read: {error.strerror}") from error
+    if missing:
+        raise InputError(f"{text}: no such file or folder")
 
 
 def _plan_for_stdout(inputs: Sequence[str], folders: Sequence[Path]) -> Plan:
@@ -95,32 +104,35 @@ def _plan_folder(folder: Path, output: str | None) -> Plan:
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file; the pages of a folder need a folder")
     found = find_sources(folder)
-    empty = [item for item in found if item.path.stat().st_size == 0]
-    jobs = tuple(Job(item.path, target / _page_name(item)) for item in found if item not in empty)
+    empty = [item for item in found if is_blank(item.path)]
+    kept = [item for item in found if item not in empty]
+    stems = Counter(item.relative.with_suffix("") for item in kept)
+    jobs = tuple(Job(item.path, target / _page_name(item, stems)) for item in kept)
     if not jobs:
         raise InputError(f"{folder}: no source files in it")
     notes = (f"{len(empty)} empty files are left out.",) if empty else ()
     return Plan(jobs, target, notes)
 
 
-def _page_name(item: SourcePath) -> Path:
+def _page_name(item: SourcePath, stems: Mapping[Path, int]) -> Path:
+    """Return ``utils.md`` for ``utils.py``, or ``utils.c.md`` where ``utils.h`` stands beside ``utils.c``."""
+    if stems[item.relative.with_suffix("")] > 1:
+        return item.relative.with_name(f"{item.relative.name}.md")
     return item.relative.with_suffix(".md")
 
 
 def _check(jobs: Sequence[Job], *, overwrite: bool) -> None:
     taken: dict[str, Path | None] = {}
     inputs = [job.path for job in jobs if job.path]
-    for job in jobs:
-        if job.output is None:
-            continue
+    # A page that is not accepted may go beside an accepted one, so both names are taken.
+    wanted = [(job, path) for job in jobs if job.output for path in (job.output, pages.draft_path(job.output))]
+    for job, path in wanted:
         # By case only, two names are one on many file systems.
-        key = str(job.output).casefold()
+        key = str(path).casefold()
         if key in taken:
-            raise InputError(f"{taken[key]} and {job.path} would both be written to {job.output}; do them apart")
+            raise InputError(f"{taken[key]} and {job.path} would both be written to {path}; do them apart")
         taken[key] = job.path
-        if job.output.is_file() and any(path.samefile(job.output) for path in inputs):
-            raise InputError(f"{job.output}: is an input; name another output")
-        pages.check_writable(job.output, overwrite=overwrite)
+        pages.check_writable(path, inputs, overwrite=overwrite)
 
 
 def _load(path: Path | None) -> Source:
@@ -157,12 +169,13 @@ def _run_one(job: Job, graph: docs.Graph, context: Context, record: RunRecord, w
         result = docs.document(graph, source, context)
         written = _write(job, source, result, write_out)
     except (ReflexionError, OSError) as error:
+        record.add(failed_entry(_label(job), time.monotonic() - started, error))
+        rounds = error.rounds if isinstance(error, ReflexionError) else ()
+        scores = tuple(item["score"] for item in rounds)
+        context.emit(FileFinished(_label(job), "failed", "", scores, len(scores), "", 0.0, 0, str(error)))
         # A file that cannot be used stops nothing else, so inside a batch it is a failure like any other.
-        code = error.exit_code if isinstance(error, ServerError) else 4
-        record.add(entry_of(_label(job), "failed", "", str(error), None, time.monotonic() - started))
-        context.emit(FileFinished(_label(job), "failed", "", (), 0, "", 0.0, 0, str(error)))
-        return code
-    record.add(entry_of(_label(job), result.outcome, written, "", result, time.monotonic() - started))
+        return error.exit_code if isinstance(error, ServerError) else 4
+    record.add(entry_of(_label(job), result.outcome, written, time.monotonic() - started, result))
     context.emit(_finished(source, result, written))
     return 0 if result.outcome == "accepted" else 1
 

@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_COMMAND = "docs"
 INTERRUPTED = 130
+FAILED = 4
 
 
 app = typer.Typer(
@@ -145,11 +147,17 @@ def _document(
     to_stdout = plan.folder is None
     if to_stdout and output_format == "json":
         raise UsageError("standard output cannot hold both the page and --format json; name an --output file")
+    code = INTERRUPTED
     with make_reporter(output_format, to_stderr=to_stdout, quiet=quiet, verbose=verbose) as reporter:
-        with open_session(loaded, plan, reporter) as session:
-            outcome = batch.run(plan, session.context, session.record, _write_stdout)
-        reporter.finish(outcome.exit_code())
-    return outcome.exit_code()
+        try:
+            with open_session(loaded, plan, reporter) as session:
+                code = batch.run(plan, session.context, session.record, _write_stdout).exit_code()
+        except ReflexionError as error:
+            code = error.exit_code
+            raise
+        finally:
+            reporter.finish(code)
+    return code
 
 
 def _write_stdout(page: str) -> None:
@@ -171,7 +179,7 @@ def prompts_show(config: ConfigOption = None) -> None:
     from reflexion.config import load_config
     from reflexion.prompts import as_toml, load_prompts, prompts_folder
 
-    loaded: LoadedConfig = load_config(config, {}, os.environ)
+    loaded: LoadedConfig = load_config(config, {}, {})
     typer.echo(as_toml(load_prompts(DEFAULT_COMMAND, prompts_folder(loaded))), nl=False)
 
 
@@ -182,6 +190,10 @@ def _one_line_errors() -> Iterator[None]:
     except ReflexionError as error:
         typer.echo(f"reflexion: {error}", err=True)
         raise SystemExit(error.exit_code) from error
+    except Exception as error:  # A bug must not end with 1, which says "not accepted".
+        traceback.print_exc()
+        typer.echo(f"reflexion: this is a bug, please report it: {type(error).__name__}: {error}", err=True)
+        raise SystemExit(FAILED) from error
 
 
 def with_default_command(args: Sequence[str]) -> list[str]:

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from reflexion.errors import ConfigError
-from reflexion.ollama.address import DEFAULT_URL, normalise
+from reflexion.ollama.address import DEFAULT_URL, normalise, without_credentials
+from reflexion.ollama.names import full_name
 
 DEFAULT_PATH = Path("config.json")
 
@@ -47,7 +48,9 @@ class RoleSettings(_Section):
     num_predict: int | None = Field(
         None, ge=16, le=1_000_000, description="Most tokens of one reply. Default 4096 for writers, 1024 for CRITIC."
     )
-    seed: int | None = Field(None, ge=0, lt=2**31, description="Round r of a file uses seed + r - 1. Default: random.")
+    seed: int | None = Field(
+        None, ge=0, lt=2**31, description="GENERATOR uses seed + r - 1 in round r. Default: random."
+    )
     thinking: Thinking | None = Field(None, description="Sent only to models that can think. Default off.")
 
 
@@ -59,12 +62,16 @@ class ServerSettings(_Section):
     )
     base_url: str | None = Field(None, description=f"Default: OLLAMA_HOST, else {DEFAULT_URL}.")
     keep_alive: int | str = Field("5m", description="How long a model stays loaded: seconds, a duration, -1 for ever.")
-    parallel: int = Field(1, ge=1, le=64, description="Calls at once to the loaded model (the server's slots).")
+    parallel: int = Field(
+        1, ge=1, le=64, description="Calls at once to the loaded model. No effect yet: files go one after another."
+    )
     allow_remote: bool = Field(False, description="Allow hosts beyond loopback, and cloud models.")
     connect_s: Seconds = Field(5, description="To open a connection.")
     first_token_s: Seconds = Field(600, description="Until the first token: loading and reading the prompt.")
     idle_s: Seconds = Field(120, description="Between two tokens.")
-    total_s: Seconds = Field(1800, description="For one call, whatever happens.")
+    total_s: Seconds = Field(
+        1800, description="For one request, whatever happens; a passing fault is tried up to 5 times."
+    )
 
     @field_validator("keep_alive")
     @classmethod
@@ -143,7 +150,8 @@ class Config(_Section):
         Roles that share a model share the largest of their windows: another ``num_ctx`` would make the server
         load the model again.
         """
-        return max(self.settings(role).num_ctx or 0 for role in Role if self.model_registry[role] == model)
+        same = [role for role in Role if full_name(self.model_registry[role]) == full_name(model)]
+        return max(self.settings(role).num_ctx or 0 for role in same)
 
 
 def schema_text() -> str:
@@ -177,6 +185,8 @@ def load_config(path: Path | None, overrides: Mapping[str, Any], environ: Mappin
         text = _read(chosen)
         raw = _parse(text, origin)
         _validate(raw, origin, text)
+    if "model_registry" in overrides:  # Binding one role leaves the others as they are by default.
+        raw = {"model_registry": {role.value: model for role, model in _DEFAULT_MODELS.items()}} | raw
     config = _validate(_merge(raw, overrides), "command line" if overrides else origin, "")
     base_url, note = _base_url(config, environ)
     notes += [note] if note else []
@@ -223,7 +233,8 @@ def _validate(raw: Mapping[str, Any], origin: str, text: str) -> Config:
 
 
 def _describe(item: dict[str, Any], raw: Mapping[str, Any], text: str) -> str:
-    location = [str(part) for part in item["loc"]]
+    # For a field of several types the last part is the type that was tried, which is no key.
+    location = [str(part) for part in item["loc"] if part not in ("int", "str")]
     key = ".".join(location)
     where = _line_of(location, text)
     if item["type"] == "extra_forbidden":
@@ -271,21 +282,23 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 def _base_url(config: Config, environ: Mapping[str, str]) -> tuple[str, str]:
     from_environment = environ.get("OLLAMA_HOST", "").strip()
     configured = config.server.base_url
-    if not from_environment:
+    if not from_environment or config.server.engine != "ollama":
         return configured or DEFAULT_URL, ""
     try:
         url = normalise(from_environment)
     except ValueError as error:
         if configured:
             return configured, ""
-        raise ConfigError(f"OLLAMA_HOST: {error}") from error
+        raise ConfigError(f"OLLAMA_HOST: {without_credentials(str(error))}") from error
     if configured and configured != url:
-        return configured, f"OLLAMA_HOST ({url}) is not used: the configuration names {configured}."
+        used, unused = without_credentials(configured), without_credentials(url)
+        return configured, f"OLLAMA_HOST ({unused}) is not used: the configuration names {used}."
     return configured or url, ""
 
 
 def _warnings(config: Config) -> list[str]:
     registry = config.model_registry
-    if config.server.engine == "ollama" and registry[Role.GENERATOR] == registry[Role.CRITIC]:
+    same = full_name(registry[Role.GENERATOR]) == full_name(registry[Role.CRITIC])
+    if config.server.engine == "ollama" and same:
         return [f"GENERATOR and CRITIC are both {registry[Role.CRITIC]}: a model would grade its own work."]
     return []

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -86,8 +87,11 @@ def destination(path: Path, outcome: str) -> Path:
     return path
 
 
-def check_writable(path: Path, *, overwrite: bool) -> None:
-    """Raise InputError when a page could not, or must not, be written to ``path``. Creates nothing."""
+def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) -> None:
+    """Raise InputError when a page could not, or must not, be written to ``path``. Creates nothing.
+
+    ``inputs`` are files that no page may replace, whatever ``overwrite`` says.
+    """
     folder = path.parent
     try:
         if path.is_dir():
@@ -100,10 +104,11 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
             pass
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
-    for existing in (path, draft_path(path)):
-        page = _existing_page(existing)
-        if page is not None and not overwrite and not is_ours(page):
-            raise InputError(f"{existing}: is not as reflexion wrote it; --overwrite replaces it")
+    if path.exists() and any(one.samefile(path) for one in inputs):
+        raise InputError(f"{path}: is an input; name another output")
+    page = _existing_page(path)
+    if page is not None and not overwrite and not is_ours(page):
+        raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
 
 
 def write_page(path: Path, page: str) -> None:
@@ -136,7 +141,7 @@ def remove_leftovers(folder: Path) -> None:
     for path in folder.iterdir():
         match = _LEFTOVER.fullmatch(path.name)
         if match and not _is_alive(int(match[1])):
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 path.unlink()
 
 
@@ -158,7 +163,8 @@ def _existing_page(path: Path) -> str | None:
     if not path.exists():
         return None
     try:
-        return path.read_bytes().decode("utf-8", errors="replace")
+        # A checkout may have given it other line ends, which is no edit.
+        return path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 

@@ -98,6 +98,8 @@ class ConsoleReporter:
         elif self._quiet:
             for item in self._finished:
                 self._line(_closing_line(item))
+                if item.outcome == "failed":
+                    self._line(f"  {escape(item.detail)}")
 
     def _line(self, text: str) -> None:
         self._console.print(text, soft_wrap=True, highlight=False)
@@ -195,4 +197,4 @@ def make_reporter(form: str, *, to_stderr: bool, quiet: bool, verbose: bool) -> 
     """Return the reporter for ``form`` ("text" or "json"), on stderr when stdout holds the page."""
     if form == "json":
         return JsonReporter(sys.stdout)
-    return ConsoleReporter(Console(stderr=to_stderr), quiet=quiet, verbose=verbose)
+    return ConsoleReporter(Console(stderr=to_stderr, emoji=False), quiet=quiet, verbose=verbose)

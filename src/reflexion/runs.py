@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reflexion import __version__
 from reflexion.config import Role
+from reflexion.errors import InputError, ReflexionError
 from reflexion.ollama.reply import Binding
 from reflexion.pages import write_atomically
 
@@ -49,30 +50,43 @@ class RunRecord:
         }
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Append one file's entry and write the record."""
+        """Append one file's entry and write the record. Raises InputError when it cannot be written."""
         self._content["files"].append(dict(entry))
         if self.path is None:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.parent.chmod(0o700)
         text = json.dumps(self._content, indent=1, ensure_ascii=False)
-        write_atomically(self.path, text.encode("utf-8", errors="replace"), mode=0o600)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.chmod(0o700)
+            write_atomically(self.path, text.encode("utf-8", errors="replace"), mode=0o600)
+        except OSError as error:
+            raise InputError(f"{self.path}: the record cannot be written: {error.strerror}") from error
 
 
-def entry_of(
-    source: str, outcome: str, output: str, error: str, result: "Result | None", seconds: float
-) -> dict[str, Any]:
+def entry_of(source: str, outcome: str, output: str, seconds: float, result: "Result") -> dict[str, Any]:
     """Return a file's entry: outcome, every round with its sub-scores, fix, draft and calls, and the adjudication."""
-    entry: dict[str, Any] = {"source": source, "outcome": outcome, "output": output, "seconds": round(seconds, 3)}
-    if error:
-        entry["error"] = error
-    if result is not None:
-        entry |= {
-            "score": result.score,
-            "stop": result.stop,
-            "adjudication": result.adjudication,
-            "findings": [asdict(finding) for finding in result.findings],
-            "rounds": list(result.rounds),
-            "calls": [asdict(call) for call in result.calls],
-        }
-    return entry
+    return {
+        "source": source,
+        "outcome": outcome,
+        "output": output,
+        "seconds": round(seconds, 3),
+        "score": result.score,
+        "stop": result.stop,
+        "adjudication": result.adjudication,
+        "findings": [asdict(finding) for finding in result.findings],
+        "rounds": list(result.rounds),
+        "calls": [asdict(call) for call in result.calls],
+    }
+
+
+def failed_entry(source: str, seconds: float, error: Exception) -> dict[str, Any]:
+    """Return the entry of a file that failed, with the rounds that were finished before."""
+    rounds = list(error.rounds) if isinstance(error, ReflexionError) else []
+    return {
+        "source": source,
+        "outcome": "failed",
+        "output": "",
+        "seconds": round(seconds, 3),
+        "error": str(error),
+        "rounds": rounds,
+    }

@@ -1,13 +1,10 @@
 """Judgement by plain arithmetic: scores, the one fix to ask for, and when to stop. Pure functions."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from reflexion.evidence.finding import Finding
-
-StopReason = Literal["approved", "attempts spent", "plateau", "unscored", "no draft"]
 
 LONGEST_FIX = 1_000
 GENERIC_FIX = (

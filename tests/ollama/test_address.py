@@ -38,7 +38,9 @@ def test_every_form_becomes_one_url(written: str, url: str) -> None:
     assert normalise(url) == url
 
 
-@pytest.mark.parametrize("written", ["box:port", "box:99999", "ftp://box", "http://bo x", "box?x=1", "http://[::1"])
+@pytest.mark.parametrize(
+    "written", ["box:port", "box:99999", "ftp://box", "http://bo x", "box?x=1", "http://[::1", "http://a..b"]
+)
 def test_what_is_no_address_is_said_in_one_line(written: str) -> None:
     with pytest.raises(ValueError, match="is not a server address") as error:
         normalise(written)

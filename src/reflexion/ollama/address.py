@@ -29,6 +29,10 @@ def normalise(value: str) -> str:
         raise ValueError(f'"{value}" is not a server address: the scheme should be http or https')
     if parts.query or parts.fragment:
         raise ValueError(f'"{value}" is not a server address: it has a query or a fragment')
+    try:
+        (parts.hostname or "").encode("idna")
+    except UnicodeError as error:
+        raise ValueError(f'"{value}" is not a server address: {error}') from error
     host = _client_host(parts.hostname or "127.0.0.1")
     port = port or (443 if parts.scheme == "https" else DEFAULT_PORT)
     return f"{parts.scheme}://{_credentials(parts.username, parts.password)}{host}:{port}{parts.path.rstrip('/')}"

@@ -85,7 +85,8 @@ class Clients:
         watchdog: Watchdog = self._running.watchdog
 
         def trace(event: str, info: Mapping[str, Any]) -> None:
-            if event == "connection.connect_tcp.complete":
+            # TLS wraps the socket in another one, and the first is dead from then on.
+            if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
                 watchdog.attach(info["return_value"].get_extra_info("socket"))
 
         request.extensions["trace"] = trace

@@ -71,8 +71,8 @@ def translate(error: Exception, url: str, model: str) -> Fault:
         return Fault(
             StreamBroken(f"{model}: the server closed the connection before the reply was whole"), passing=True
         )
-    if isinstance(error, httpx.TimeoutException):
-        return Fault(StreamBroken(f"{model}: the connection to the server timed out"), passing=True)
+    if isinstance(error, httpx.TransportError):
+        return Fault(StreamBroken(f"{model}: the connection to the server failed ({_cause(error)})"), passing=True)
     if isinstance(error, json.JSONDecodeError) and error.doc.lstrip().startswith("{"):
         return Fault(StreamBroken(f"{model}: a record of the reply was cut in the middle"), passing=True)
     if isinstance(error, ValueError) and "No generation chunks" in str(error):

@@ -13,6 +13,7 @@ from reflexion.config import Config, Role
 from reflexion.errors import ConfigError, ModelMissing, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
 from reflexion.ollama.faults import not_ollama, unreachable
+from reflexion.ollama.names import full_name, is_cloud
 from reflexion.ollama.reply import Binding
 
 REQUEST_S = 30.0
@@ -35,12 +36,17 @@ class Server:
     def __init__(self, base_url: str, connect_s: float = 5.0) -> None:
         local = is_loopback(base_url)
         self.base_url = base_url
-        self._client = httpx.Client(
-            base_url=base_url,
-            timeout=httpx.Timeout(REQUEST_S, connect=connect_s),
-            trust_env=not local,
-            verify=not (local and base_url.startswith("http://")),
-        )
+        try:
+            self._client = httpx.Client(
+                base_url=base_url,
+                timeout=httpx.Timeout(REQUEST_S, connect=connect_s),
+                trust_env=not local,
+                verify=not (local and base_url.startswith("http://")),
+            )
+        except ImportError as error:  # A socks proxy in the environment needs a package that is not there.
+            raise ConfigError(
+                f"a proxy variable cannot be used for {without_credentials(base_url)}: {error}"
+            ) from error
 
     def __enter__(self) -> "Server":
         return self
@@ -94,17 +100,6 @@ class Server:
         return answer
 
 
-def full_name(model: str) -> str:
-    """Return the name with its tag: no tag means ``:latest``, as the server itself reads it."""
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
-
-
-def is_cloud(model: str) -> bool:
-    """Return whether a local server would send this model's prompts to another host."""
-    tag = full_name(model).rpartition(":")[2]
-    return tag == "cloud" or tag.endswith("-cloud")
-
-
 def refuse_remote(config: Config, base_url: str) -> None:
     """Raise ConfigError when a prompt could leave this machine and the user did not allow it."""
     if config.server.allow_remote:
@@ -125,13 +120,13 @@ def bind(config: Config, server: Server) -> tuple[dict[Role, Binding], list[str]
     """
     server.version()
     installed = server.installed()
-    names = {full_name(name).casefold(): (name, digest) for name, digest in installed.items()}
-    missing = [role for role in Role if full_name(config.model_registry[role]).casefold() not in names]
+    names = {full_name(name): (name, digest) for name, digest in installed.items()}
+    missing = [role for role in Role if full_name(config.model_registry[role]) not in names]
     if missing:
         raise ModelMissing(_missing(config, missing, list(installed), server.base_url))
     infos: dict[str, ModelInfo] = {}
     for model in dict.fromkeys(config.model_registry[role] for role in Role):
-        infos[model] = server.show(*names[full_name(model).casefold()])
+        infos[model] = server.show(*names[full_name(model)])
         if infos[model].remote_host and not config.server.allow_remote:
             raise ConfigError(f"{model} runs on {infos[model].remote_host}: set server.allow_remote to allow that")
     return {role: _binding(config, role, infos) for role in Role}, _notes(config, infos)

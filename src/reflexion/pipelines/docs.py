@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 
 from reflexion.config import Role
 from reflexion.context import Context
-from reflexion.errors import CallFailed, PromptTooLarge, ReplyRejected, StreamBroken
+from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
 from reflexion.events import RoundScored
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.names import public_names, stated
@@ -76,9 +76,15 @@ def document(graph: Graph, source: Source, context: Context) -> Result:
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
     """
     start: State = {"name": source.label, "source": source.text, "rounds": []}
-    # Five nodes a round and two at the end; langgraph's own limit is about ten thousand.
-    limit = 5 * context.max_attempts + 5
-    end = graph.invoke(start, {"recursion_limit": limit}, context=context)
+    # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
+    limit = 4 * context.max_attempts + 5
+    end: dict[str, Any] = {}
+    try:
+        for end in graph.stream(start, {"recursion_limit": limit}, context=context, stream_mode="values"):  # noqa: B007
+            pass
+    except ReflexionError as error:
+        error.rounds = end.get("rounds", [])
+        raise
     calls = [CallStats(**call) for item in end["rounds"] for call in item["calls"]]
     calls += [CallStats(**call) for call in end.get("adjudication_calls", [])]
     return Result(

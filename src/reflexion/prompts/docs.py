@@ -38,7 +38,9 @@ def generator_messages(state: "DocsState", context: "Context") -> list[Message]:
     revise = Message("user", words.fill("GENERATOR", "revise", standing=standing, fix=best["fix"]))
     latest = revise
     if best is not last:
-        text = words.fill("GENERATOR", "revise_best", standing=standing, fix=best["fix"], best=best["draft"])
+        text = words.fill(
+            "GENERATOR", "revise_best", standing=standing, fix=best["fix"], best=delimit(best["draft"], "PAGE")
+        )
         latest = Message("user", text)
     grown = [*so_far, latest]
     if context.models.fits(Role.GENERATOR, grown, FULL):
