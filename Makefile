@@ -30,7 +30,7 @@ demo: $(VENV)/installed-demo ## Document a sample on the embedded engine
 
 test: $(VENV)/installed-dev ## Install what the tests need, and pass them
 	@./scripts/system-packages.sh
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 check: $(VENV)/installed-dev ## ruff (lint and format) and mypy --strict
 	$(BIN)/ruff check .
@@ -43,6 +43,17 @@ format: $(VENV)/installed-dev ## Let ruff mend what it can
 
 ollama: $(VENV)/installed-dev ## Build a real Ollama for the tests, outside the tree, cached
 	@./scripts/install-ollama.sh
+
+bench: $(VENV)/installed-dev ## Run the quick benchmarks; benchmarks/README.md has the others
+	$(BIN)/python -m benchmarks.docs start
+	$(BIN)/python -m benchmarks.docs overhead
+	$(BIN)/python -m benchmarks.docs prompt --engine embedded
+
+docs: $(VENV)/installed-dev ## Write the pages of docs/ that are generated from the code
+	$(BIN)/python scripts/make_docs.py
+
+samples: $(VENV)/installed-demo ## Document input/ into output/ on the embedded engine
+	-$(BIN)/reflexion --engine embedded --input input --output output --overwrite
 
 clean: ## Remove what make made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -23,13 +23,16 @@
 An error's text is one line that says what, where and what to do.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 
 class ReflexionError(Exception):
     """Base of the tree. ``exit_code`` is what the command line ends with (docs/architecture.md, Outcomes)."""
 
     exit_code: ClassVar[int] = 4
+    rounds: Sequence[Mapping[str, Any]] = ()
+    """Rounds of drafting that were finished before the error, for the record; work is never thrown away."""
 
 
 class UsageError(ReflexionError):

@@ -1,0 +1,208 @@
+"""What the documentation pipeline costs besides the models: start, overhead a call, prompt seconds over rounds.
+
+python -m benchmarks.docs start
+python -m benchmarks.docs overhead
+python -m benchmarks.docs prompt --engine embedded
+python -m benchmarks.docs prompt --engine ollama
+"""
+
+import argparse
+import contextlib
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from reflexion.config import Role, RoleSettings
+from reflexion.context import Context
+from reflexion.loaders import Source, load_path
+from reflexion.ollama.reply import Binding, CallStats, Message
+from reflexion.ollama.roles import Models
+from reflexion.prompts import Prompts, load_prompts
+from reflexion.text import delimit
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "benchmarks" / "docs_page.md").read_text(encoding="utf-8")
+VERDICT = json.dumps({"technical_accuracy": 100, "completeness": 100, "single_critical_fix": "none"})
+MODELS = {Role.GENERATOR: "gen:1b", Role.CRITIC: "critic:1b", Role.ADJUDICATOR: "adj:1b"}
+
+
+def median_ms(run: Callable[[], object], times: int) -> float:
+    """Return the median of ``times`` runs in milliseconds."""
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        run()
+        taken.append((time.perf_counter() - started) * 1000)
+    return statistics.median(taken)
+
+
+def start() -> None:
+    """Time ``reflexion --version`` and ``--help`` as processes, beside a bare interpreter."""
+    command = Path(sys.executable).with_name("reflexion")
+    bare = median_ms(lambda: subprocess.run([sys.executable, "-c", ""], check=True), 15)
+    print("| command | median s |\n| --- | --- |")
+    print(f"| python -c '' | {bare / 1000:.3f} |")
+    for option in ("--version", "--help"):
+        taken = median_ms(lambda option=option: subprocess.run([command, option], check=True, capture_output=True), 15)  # type: ignore[misc]
+        print(f"| reflexion {option} | {taken / 1000:.3f} |")
+
+
+@contextlib.contextmanager
+def double_process() -> Iterator[str]:
+    """A double as a process of its own, so that it does not share our interpreter lock."""
+    replies = {"gen:1b": [PAGE], "critic:1b": [VERDICT], "adj:1b": [PAGE], "bare:1b": [PAGE]}
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "script.json"
+        script.write_text(json.dumps({"replies": replies}), encoding="utf-8")
+        command = [sys.executable, "-m", "tests.ollama_double", "--script", str(script), "--repeat-last"]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+            process.terminate()
+
+
+def overhead(files: int = 100) -> None:
+    """Time whole runs of three calls each against a zero-latency double, beside bare ChatOllama calls."""
+    from langchain_ollama import ChatOllama
+
+    from reflexion.pipelines import docs
+
+    source = load_path(ROOT / "input" / "compound_interest.py")
+    with double_process() as url:
+        chat = ChatOllama(model="bare:1b", base_url=url, client_kwargs={"verify": False, "trust_env": False})
+        settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 1024})
+        bindings = {role: Binding(role, model, settings, 8192) for role, model in MODELS.items()}
+        context = Context(Models(bindings, url), load_prompts("docs", None), lambda _: None, 95, 4)
+        graph = docs.build()
+
+        def bare() -> None:
+            for _ in chat.stream("Say something."):
+                pass
+
+        def ours() -> None:
+            assert docs.document(graph, source, context).outcome == "accepted"
+
+        bare()
+        ours()
+        bare_ms, ours_ms = median_ms(bare, files), median_ms(ours, files) / 3
+    print("| against a zero-latency double | median ms a call |\n| --- | --- |")
+    print(
+        f"| bare ChatOllama, streamed | {bare_ms:.2f} |\n| reflexion: graph, client, guards, events | {ours_ms:.2f} |"
+    )
+    print(f"| our own | {ours_ms - bare_ms:.2f} |")
+
+
+@contextlib.contextmanager
+def engine(name: str) -> Iterator[tuple[str, str]]:
+    """The URL and one model of a server with real tokens."""
+    if name == "embedded":
+        from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+
+        with EmbeddedEngine() as embedded:
+            yield embedded.base_url, DEMO_MODELS[0]
+    else:
+        from tests.real_ollama import cache_folder, demanded, find_binary, running_ollama
+
+        binary = demanded(find_binary())
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            running_ollama(binary, Path(folder), cache_folder(), threads=2) as server,
+        ):
+            yield server.base_url, server.models[0]
+
+
+def prompt(name: str) -> None:
+    """Prompt seconds of a generator over four rounds on a 300-line file: our layout beside the naive one."""
+    source = Source("large.py", "large", large_source(300), "", True)
+    words = load_prompts("docs", None)
+    with engine(name) as (url, model):
+        settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": 300, "thinking": "off"})
+        models = Models({Role.GENERATOR: Binding(Role.GENERATOR, model, settings, 8192)}, url)
+        ours = rounds(models, our_layout(source, words))
+        naive = rounds(models, naive_layout(source))
+    print(f"| engine {name} | prompt s by round | sum |\n| --- | --- | --- |")
+    for label, taken in (("ours", ours), ("naive", naive)):
+        print(f"| {label} | {', '.join(f'{seconds:.2f}' for seconds in taken)} | {sum(taken):.2f} |")
+    print(f"| ratio | | {sum(ours) / sum(naive):.2f} |")
+
+
+Layout = Callable[[Sequence[str]], list[Message]]
+FIXES = ["Say what each function raises.", "State every default.", "Describe the return values."]
+
+
+def rounds(models: Models, layout: Layout) -> list[float]:
+    """Ask four times; the drafts are fixed, so both layouts revise the same text."""
+    drafts: list[str] = []
+    taken = []
+    for number in range(4):
+        log: list[CallStats] = []
+        with contextlib.suppress(Exception):  # A small model's reply may be cut; only its prompt is timed.
+            models.ask(Role.GENERATOR, layout(drafts), log=log)
+        taken.append(log[0].prompt_s)
+        drafts.append(PAGE.replace("# ", f"# {'I' * number} ", 1))
+    return taken
+
+
+def our_layout(source: Source, words: Prompts) -> Layout:
+    """The pipeline's own messages: source first, drafts and fixes appended."""
+    beginning = [
+        Message("system", words.fill("GENERATOR", "system")),
+        Message("user", words.fill("GENERATOR", "draft", name=source.label, source=delimit(source.text, "SOURCE"))),
+    ]
+
+    def layout(drafts: Sequence[str]) -> list[Message]:
+        messages = list(beginning)
+        for draft, fix in zip(drafts, FIXES, strict=False):
+            asked = words.fill("GENERATOR", "revise", standing="The score is 80 of 100; 95 is needed.", fix=fix)
+            messages += [Message("assistant", draft), Message("user", asked)]
+        return messages
+
+    return layout
+
+
+def naive_layout(source: Source) -> Layout:
+    """What a loop without care for the cache sends: a new system prompt, then the source, every round."""
+
+    def layout(drafts: Sequence[str]) -> list[Message]:
+        number = len(drafts)
+        system = f"Round {number + 1}. You write documentation. {FIXES[number - 1] if number else ''}"
+        last = f"\n\nYour last draft:\n{drafts[-1]}" if drafts else ""
+        return [Message("system", system), Message("user", f"Document this source:\n{source.text}{last}")]
+
+    return layout
+
+
+def large_source(lines: int) -> str:
+    """A module of about ``lines`` lines of small functions."""
+    parts = ['"""Conversions."""\n']
+    number = 0
+    while sum(part.count("\n") for part in parts) < lines:
+        number += 1
+        parts.append(
+            f"\n\ndef convert_{number}(value: float, factor: float = {number}.5) -> float:\n"
+            f'    """Return the value in unit {number}."""\n'
+            f"    if value < 0:\n        raise ValueError('unit {number} is never negative')\n"
+            f"    return round(value * factor, {number % 6})\n"
+        )
+    return "".join(parts)
+
+
+def main() -> None:
+    """Run the question that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("question", choices=("start", "overhead", "prompt"))
+    parser.add_argument("--engine", choices=("embedded", "ollama"), default="embedded")
+    asked = parser.parse_args()
+    if asked.question == "prompt":
+        prompt(asked.engine)
+    else:
+        {"start": start, "overhead": overhead}[asked.question]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Development scripts: generated pages and what the tests install."""

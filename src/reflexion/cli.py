@@ -1,0 +1,214 @@
+"""The command line: parse, build the context, run, map the outcome to an exit code. Nothing else.
+
+Heavy imports happen inside the command that needs them, so that ``reflexion --help`` is instant.
+"""
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reflexion import __version__
+from reflexion.errors import ReflexionError, UsageError
+
+if TYPE_CHECKING:
+    from reflexion.config import LoadedConfig
+
+DEFAULT_COMMAND = "docs"
+INTERRUPTED = 130
+FAILED = 4
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Documentation that is right, written by local models and decided by code.\n\n"
+    "Without a command, the options are those of `reflexion docs`.",
+    epilog="Exit codes: 0 accepted, 1 not accepted, 2 usage or input, 3 model server, 4 a file failed,"
+    " 130 interrupted.",
+)
+config_app = typer.Typer(no_args_is_help=True, help="About config.json.", rich_markup_mode=None)
+prompts_app = typer.Typer(no_args_is_help=True, help="About the words that models are given.", rich_markup_mode=None)
+app.add_typer(config_app, name="config")
+app.add_typer(prompts_app, name="prompts")
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", "-c", metavar="FILE", help="Configuration file. Default: ./config.json, else built-in defaults."
+    ),
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"reflexion {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Hold the options that stand before every command."""
+
+
+@app.command("docs")
+def docs_command(
+    inputs: Annotated[
+        list[str],
+        typer.Option(
+            "--input", "-i", metavar="PATH", help="A source file (repeatable), a folder, or - for standard input."
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="A file, a folder, or - for standard output. Default: output/NAME.md.",
+        ),
+    ] = None,
+    config: ConfigOption = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="NAME", help="ollama, or embedded: a small demo model of our own.")
+    ] = None,
+    max_attempts: Annotated[int | None, typer.Option(metavar="N", help="Rounds per file at most.")] = None,
+    bar: Annotated[int | None, typer.Option(metavar="N", help="Score to reach, 0 to 100.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="ROLE=NAME", help="Bind a role to a model (repeatable).")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace pages that were edited or are not ours.")
+    ] = False,
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="text, or json: one event a line.")
+    ] = "text",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only how it ended.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show fixes in full.")] = False,
+) -> None:
+    """Document source files: GENERATOR drafts, code checks, CRITIC scores, ADJUDICATOR settles, code decides."""
+    overrides = _overrides(engine, max_attempts, bar, model or [])
+    if output_format not in ("text", "json"):
+        raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
+    try:
+        code = _document(inputs, output, config, overrides, overwrite, output_format, quiet, verbose)
+    except KeyboardInterrupt:
+        typer.echo("reflexion: interrupted; finished pages are kept", err=True)
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def _overrides(engine: str | None, max_attempts: int | None, bar: int | None, models: Sequence[str]) -> dict[str, Any]:
+    """Return the command line's settings in the nesting of config.json."""
+    overrides: dict[str, Any] = {}
+    if engine is not None:
+        overrides["server"] = {"engine": engine}
+    if max_attempts is not None:
+        overrides["max_attempts"] = max_attempts
+    if bar is not None:
+        overrides["quality_score_bar"] = bar
+    for item in models:
+        role, equals, name = item.partition("=")
+        if not equals or not name:
+            raise UsageError(f'--model: "{item}" should be ROLE=NAME, such as CRITIC=llama3:8b')
+        overrides.setdefault("model_registry", {})[role.strip().upper()] = name.strip()
+    return overrides
+
+
+def _document(
+    inputs: Sequence[str],
+    output: str | None,
+    config_path: Path | None,
+    overrides: Mapping[str, Any],
+    overwrite: bool,
+    output_format: str,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    from reflexion import batch
+    from reflexion.config import load_config
+    from reflexion.report import make_reporter
+    from reflexion.session import open_session
+
+    loaded = load_config(config_path, overrides, os.environ)
+    plan = batch.plan(inputs, output, overwrite=overwrite)
+    to_stdout = plan.folder is None
+    if to_stdout and output_format == "json":
+        raise UsageError("standard output cannot hold both the page and --format json; name an --output file")
+    code = INTERRUPTED
+    with make_reporter(output_format, to_stderr=to_stdout, quiet=quiet, verbose=verbose) as reporter:
+        try:
+            with open_session(loaded, plan, reporter) as session:
+                code = batch.run(plan, session.context, session.record, _write_stdout).exit_code()
+        except ReflexionError as error:
+            code = error.exit_code
+            raise
+        finally:
+            reporter.finish(code)
+    return code
+
+
+def _write_stdout(page: str) -> None:
+    sys.stdout.buffer.write(page.encode("utf-8", errors="replace"))
+    sys.stdout.buffer.flush()
+
+
+@config_app.command("schema")
+def config_schema() -> None:
+    """Print the JSON Schema of config.json."""
+    from reflexion.config import schema_text
+
+    typer.echo(schema_text(), nl=False)
+
+
+@prompts_app.command("show")
+def prompts_show(config: ConfigOption = None) -> None:
+    """Print the words in force, as a TOML file that can be edited and used."""
+    from reflexion.config import load_config
+    from reflexion.prompts import as_toml, load_prompts, prompts_folder
+
+    loaded: LoadedConfig = load_config(config, {}, {})
+    typer.echo(as_toml(load_prompts(DEFAULT_COMMAND, prompts_folder(loaded))), nl=False)
+
+
+@contextlib.contextmanager
+def _one_line_errors() -> Iterator[None]:
+    try:
+        yield
+    except ReflexionError as error:
+        typer.echo(f"reflexion: {error}", err=True)
+        raise SystemExit(error.exit_code) from error
+    except Exception as error:  # A bug must not end with 1, which says "not accepted".
+        traceback.print_exc()
+        typer.echo(f"reflexion: this is a bug, please report it: {type(error).__name__}: {error}", err=True)
+        raise SystemExit(FAILED) from error
+
+
+def with_default_command(args: Sequence[str]) -> list[str]:
+    """Return the arguments with the default command in front where they name none."""
+    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    if args and args[0] not in names and args[0] not in ("--help", "--version"):
+        return [DEFAULT_COMMAND, *args]
+    return list(args)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; the one place that ends the process."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names of files may hold what no encoding can; showing them must not end a run.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    with _one_line_errors():
+        app(with_default_command(sys.argv[1:] if args is None else args))

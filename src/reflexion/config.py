@@ -1,0 +1,304 @@
+"""config.json: what it may hold, its defaults, and one clear line for everything that it may not.
+
+``load_config`` is the door. Precedence, first wins: command line, configuration file, ``OLLAMA_HOST``, default.
+"""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from reflexion.errors import ConfigError
+from reflexion.ollama.address import DEFAULT_URL, normalise, without_credentials
+from reflexion.ollama.names import full_name
+
+DEFAULT_PATH = Path("config.json")
+
+Thinking = Literal["off", "on", "low", "medium", "high"]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Role(StrEnum):
+    """Who a model acts as. Code asks for a role; the configuration binds a model to it."""
+
+    GENERATOR = "GENERATOR"
+    CRITIC = "CRITIC"
+    ADJUDICATOR = "ADJUDICATOR"
+
+
+class _Section(BaseModel):
+    """Base of every section: unknown keys are refused, values are not coerced from other types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class RoleSettings(_Section):
+    """How a role's model is called. What is left out takes the role's default."""
+
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="Default 0.7 GENERATOR, 0.0 CRITIC, 0.2 ADJUDICATOR."
+    )
+    num_ctx: int | None = Field(None, ge=512, le=10_000_000, description="Window in tokens. Default 8192.")
+    num_predict: int | None = Field(
+        None, ge=16, le=1_000_000, description="Most tokens of one reply. Default 4096 for writers, 1024 for CRITIC."
+    )
+    seed: int | None = Field(
+        None, ge=0, lt=2**31, description="GENERATOR uses seed + r - 1 in round r. Default: random."
+    )
+    thinking: Thinking | None = Field(None, description="Sent only to models that can think. Default off.")
+
+
+class ServerSettings(_Section):
+    """Where the models are, and how long to wait for them. Names ending in ``_s`` are seconds."""
+
+    engine: Literal["ollama", "embedded"] = Field(
+        "ollama", description="embedded: a small demo model served by reflexion itself, for machines without Ollama."
+    )
+    base_url: str | None = Field(None, description=f"Default: OLLAMA_HOST, else {DEFAULT_URL}.")
+    keep_alive: int | str = Field("5m", description="How long a model stays loaded: seconds, a duration, -1 for ever.")
+    parallel: int = Field(
+        1, ge=1, le=64, description="Calls at once to the loaded model. No effect yet: files go one after another."
+    )
+    allow_remote: bool = Field(False, description="Allow hosts beyond loopback, and cloud models.")
+    connect_s: Seconds = Field(5, description="To open a connection.")
+    first_token_s: Seconds = Field(600, description="Until the first token: loading and reading the prompt.")
+    idle_s: Seconds = Field(120, description="Between two tokens.")
+    total_s: Seconds = Field(
+        1800, description="For one request, whatever happens; a passing fault is tried up to 5 times."
+    )
+
+    @field_validator("keep_alive")
+    @classmethod
+    def _keep_alive_in_server_form(cls, value: int | str) -> int | str:
+        # A server answers 400 to "-1" as text, so whole numbers go as numbers.
+        if isinstance(value, int):
+            return value
+        if re.fullmatch(r"\s*-?\d+\s*", value):
+            return int(value)
+        if re.fullmatch(r"-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+", value):
+            return value
+        raise ValueError('should be seconds or a duration such as "5m", "1h30m" or -1')
+
+    @field_validator("base_url")
+    @classmethod
+    def _base_url_is_an_address(cls, value: str | None) -> str | None:
+        return None if value is None else normalise(value)
+
+
+_DEFAULT_MODELS = {
+    Role.GENERATOR: "qwen3.5:9b",
+    Role.CRITIC: "deepseek-coder:6.7b",
+    Role.ADJUDICATOR: "llama3:8b",
+}
+_DEFAULT_ROLES = {
+    Role.GENERATOR: RoleSettings(temperature=0.7, num_ctx=8192, num_predict=4096, thinking="off"),
+    Role.CRITIC: RoleSettings(temperature=0.0, num_ctx=8192, num_predict=1024, thinking="off"),
+    Role.ADJUDICATOR: RoleSettings(temperature=0.2, num_ctx=8192, num_predict=4096, thinking="off"),
+}
+
+
+class Config(_Section):
+    """The whole of config.json."""
+
+    model_registry: dict[Role, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=lambda: dict(_DEFAULT_MODELS), description="The model of each role."
+    )
+    quality_score_bar: int = Field(95, ge=0, le=100, description="Average of the critic's two sub-scores to reach.")
+    max_attempts: int = Field(4, ge=1, le=100, description="Rounds of drafting and review per file.")
+    roles: dict[Role, RoleSettings] = Field(default_factory=dict, description="Settings by role.")
+    server: ServerSettings = Field(default_factory=ServerSettings)
+    prompts: str | None = Field(None, description="A folder whose docs.toml replaces the words of a role.")
+
+    @field_validator("model_registry", "roles", mode="before")
+    @classmethod
+    def _names_of_roles(cls, value: object) -> object:
+        if isinstance(value, Mapping):
+            for key in value:
+                if key not in list(Role):
+                    raise ValueError(f'unknown role "{key}"{_nearest(str(key), list(Role))}')
+            return {Role(key): item for key, item in value.items()}
+        return value
+
+    @model_validator(mode="after")
+    def _every_role_has_a_model(self) -> "Config":
+        missing = [role.value for role in Role if role not in self.model_registry]
+        if missing:
+            raise ValueError(f"model_registry: no model for {', '.join(missing)}")
+        for role in Role:
+            settings = self.settings(role)
+            if (settings.num_predict or 0) >= (settings.num_ctx or 0):
+                raise ValueError(
+                    f"roles.{role}: num_predict {settings.num_predict} leaves no room for a prompt"
+                    f" in num_ctx {settings.num_ctx}"
+                )
+        return self
+
+    def settings(self, role: Role) -> RoleSettings:
+        """Return the role's settings with every default filled in."""
+        given = self.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
+        return _DEFAULT_ROLES[role].model_copy(update=given)
+
+    def window(self, model: str) -> int:
+        """Return the window in tokens that every call to ``model`` asks for.
+
+        Roles that share a model share the largest of their windows: another ``num_ctx`` would make the server
+        load the model again.
+        """
+        same = [role for role in Role if full_name(self.model_registry[role]) == full_name(model)]
+        return max(self.settings(role).num_ctx or 0 for role in same)
+
+
+def schema_text() -> str:
+    """Return the JSON Schema of config.json, as docs/config.schema.json holds it."""
+    return json.dumps(Config.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """A checked configuration, where it came from, and what its user should be told about it."""
+
+    config: Config
+    origin: str
+    base_url: str
+    notes: tuple[str, ...]
+
+
+def load_config(path: Path | None, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> LoadedConfig:
+    """Read ``path``, else ./config.json, else the defaults; then lay ``overrides`` (same nesting) over it.
+
+    Raises ConfigError with one line that names file, line or key.
+    """
+    notes: list[str] = []
+    chosen = path or (DEFAULT_PATH if DEFAULT_PATH.exists() else None)
+    raw: dict[str, Any] = {}
+    if chosen is None:
+        origin = "defaults"
+        notes.append("No config.json here: using the default models and settings.")
+    else:
+        origin = str(chosen)
+        text = _read(chosen)
+        raw = _parse(text, origin)
+        _validate(raw, origin, text)
+    if "model_registry" in overrides:  # Binding one role leaves the others as they are by default.
+        raw = {"model_registry": {role.value: model for role, model in _DEFAULT_MODELS.items()}} | raw
+    config = _validate(_merge(raw, overrides), "command line" if overrides else origin, "")
+    base_url, note = _base_url(config, environ)
+    notes += [note] if note else []
+    notes += _warnings(config)
+    return LoadedConfig(config, origin, base_url, tuple(notes))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _parse(text: str, origin: str) -> dict[str, Any]:
+    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in seen:
+                raise ConfigError(f'{origin}: key "{key}" appears twice; keep one')
+            seen[key] = value
+        return seen
+
+    try:
+        raw = json.loads(text, object_pairs_hook=no_duplicates)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{origin}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{origin}: nested too deeply to be a configuration") from error
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{origin}: should be a JSON object, found {type(raw).__name__}")
+    return raw
+
+
+def _validate(raw: Mapping[str, Any], origin: str, text: str) -> Config:
+    try:
+        return Config.model_validate(raw)
+    except ValidationError as error:
+        lines = [_describe(dict(item), raw, text) for item in error.errors()]
+        more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+        raise ConfigError(f"{origin}: {lines[0]}{more}") from error
+
+
+def _describe(item: dict[str, Any], raw: Mapping[str, Any], text: str) -> str:
+    # For a field of several types the last part is the type that was tried, which is no key.
+    location = [str(part) for part in item["loc"] if part not in ("int", "str")]
+    key = ".".join(location)
+    where = _line_of(location, text)
+    if item["type"] == "extra_forbidden":
+        return f'{where}unknown key "{key}"{_nearest(location[-1], _valid_keys(location[:-1]))}'
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if not key:
+        return message
+    given = json.dumps(item["input"]) if isinstance(item["input"], str | int | float | bool | None) else None
+    return f"{where}{key}: {message}{f' (found {given})' if given is not None else ''}"
+
+
+def _line_of(location: list[str], text: str) -> str:
+    """Find the line of a key by walking down its path; keys are unique where it matters."""
+    at = 0
+    for part in location:
+        found = re.compile(rf'"{re.escape(part)}"\s*:').search(text, at)
+        if not found:
+            return ""
+        at = found.start()
+    return f"line {text.count(chr(10), 0, at) + 1}: " if location and text else ""
+
+
+def _valid_keys(parents: list[str]) -> list[str]:
+    if not parents:
+        return list(Config.model_fields)
+    if parents[0] == "server":
+        return list(ServerSettings.model_fields)
+    return list(RoleSettings.model_fields)
+
+
+def _nearest(word: str, choices: list[Any]) -> str:
+    names = {str(choice).casefold(): str(choice) for choice in choices}
+    close = difflib.get_close_matches(word.casefold(), list(names), n=1, cutoff=0.5)
+    return f'; did you mean "{names[close[0]]}"?' if close else f"; valid are {', '.join(names.values())}"
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _base_url(config: Config, environ: Mapping[str, str]) -> tuple[str, str]:
+    from_environment = environ.get("OLLAMA_HOST", "").strip()
+    configured = config.server.base_url
+    if not from_environment or config.server.engine != "ollama":
+        return configured or DEFAULT_URL, ""
+    try:
+        url = normalise(from_environment)
+    except ValueError as error:
+        if configured:
+            return configured, ""
+        raise ConfigError(f"OLLAMA_HOST: {without_credentials(str(error))}") from error
+    if configured and configured != url:
+        used, unused = without_credentials(configured), without_credentials(url)
+        return configured, f"OLLAMA_HOST ({unused}) is not used: the configuration names {used}."
+    return configured or url, ""
+
+
+def _warnings(config: Config) -> list[str]:
+    registry = config.model_registry
+    same = full_name(registry[Role.GENERATOR]) == full_name(registry[Role.CRITIC])
+    if config.server.engine == "ollama" and same:
+        return [f"GENERATOR and CRITIC are both {registry[Role.CRITIC]}: a model would grade its own work."]
+    return []

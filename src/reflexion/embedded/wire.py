@@ -1,0 +1,202 @@
+"""Requests and answers as Ollama words them: parsing, types, durations and the errors."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+DEFAULT_KEEP_S = 300.0
+LONGEST_KEEP_S = 2**33
+ROLES = ("system", "user", "assistant", "tool")
+DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATION_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
+JSON_KINDS: Mapping[type, str] = {
+    str: "string",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    list: "array",
+    dict: "object",
+}
+
+
+class ApiError(Exception):
+    """An answer other than 200. ``status`` is its HTTP code, the text is what the client reads under ``error``."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """The body of ``/api/chat``, types checked. ``keep_s`` is in seconds (``inf``: for ever, ``None``: not said)."""
+
+    model: str
+    messages: list[dict[str, str]]
+    stream: bool
+    format: Any
+    options: Mapping[str, Any]
+    keep_s: float | None
+    thinking: bool
+    truncate: bool
+    tools: bool
+
+
+def parse_body(data: bytes) -> dict[str, Any]:
+    """The JSON object of a request body.
+
+    Raises:
+        ApiError: 400, in the words of Go's decoder.
+    """
+    if not data.strip():
+        raise ApiError(400, "missing request body")
+    text = data.decode("utf-8", "replace")
+    try:
+        body = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()):
+            raise ApiError(400, "unexpected EOF") from error
+        raise ApiError(400, f"invalid character {text[error.pos]!r} looking for beginning of value") from error
+    except RecursionError as error:
+        raise ApiError(400, "exceeded max depth") from error
+    except ValueError as error:
+        raise ApiError(400, "a number of the request body is too long") from error
+    if not isinstance(body, dict):
+        raise ApiError(400, f"json: cannot unmarshal {_kind(body)} into Go value of type api.ChatRequest")
+    return _without_half_characters(body) if "\\ud" in text.lower() else body
+
+
+def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
+    """Check the types of a chat request; options keep their raw values (``parse_options``).
+
+    Raises:
+        ApiError: 400 for a wrong type, role, duration or thinking level, or without a model.
+    """
+    stream, truncate = _field(body, "stream", bool, "bool"), _field(body, "truncate", bool, "bool")
+    request = ChatRequest(
+        model=_field(body, "model", str, "string") or "",
+        messages=[_message(raw) for raw in _field(body, "messages", list, "[]api.Message") or []],
+        stream=stream is not False,
+        format=body.get("format"),
+        options=_field(body, "options", dict, "map[string]interface {}") or {},
+        keep_s=parse_keep_alive(body.get("keep_alive")),
+        thinking=_thinking(body.get("think")),
+        truncate=truncate is not False,
+        tools=bool(_field(body, "tools", list, "api.Tools")),
+    )
+    if not request.model:
+        raise ApiError(400, "model is required")
+    return request
+
+
+def model_name(body: Mapping[str, Any]) -> str:
+    """The model that a show request asks about, under its present or its older key.
+
+    Raises:
+        ApiError: 400 without one.
+    """
+    name = body.get("model") or body.get("name")
+    if not isinstance(name, str) or not name:
+        raise ApiError(400, "model is required")
+    return name
+
+
+def parse_keep_alive(value: object) -> float | None:
+    """Seconds that a model stays loaded after a call: a number, or a duration as Go writes it.
+
+    Negative means for ever (``inf``); ``None`` when nothing was said.
+
+    Raises:
+        ApiError: 400, in the words of Go's parser.
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        seconds = _duration(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = float(max(-1, min(value, LONGEST_KEEP_S)))
+    else:
+        raise ApiError(400, f"Unsupported type: '{_go_type(value)}'")
+    return math.inf if seconds < 0 else seconds
+
+
+def timestamp(moment: datetime | None = None) -> str:
+    """A moment (now, when none is given) as the server writes it."""
+    return (moment or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
+
+
+def _refuse_constant(name: str) -> float:
+    raise ApiError(400, f"invalid character {name[0]!r} looking for beginning of value")
+
+
+def _without_half_characters(body: dict[str, Any]) -> dict[str, Any]:
+    # Half a surrogate pair is valid JSON and no valid text; llama.cpp refuses it.
+    text = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    clean: dict[str, Any] = json.loads(text)
+    return clean
+
+
+def _message(raw: object) -> dict[str, str]:
+    if not isinstance(raw, dict):
+        raise ApiError(
+            400, f"json: cannot unmarshal {_kind(raw)} into Go struct field ChatRequest.messages of type api.Message"
+        )
+    role = _field(raw, "role", str, "string", "Message") or ""
+    if raw.get("images"):
+        raise ApiError(400, "this engine reads no images: send text only")
+    if role not in ROLES:
+        allowed = ", ".join(f'"{name}"' for name in ROLES)
+        raise ApiError(400, f'invalid role: "{role}", must be one of [{allowed}]')
+    return {"role": role, "content": _field(raw, "content", str, "string", "Message") or ""}
+
+
+def _field(body: Mapping[str, object], key: str, kind: type[T], go_type: str, owner: str = "ChatRequest") -> T | None:
+    value = body.get(key)
+    if value is None or isinstance(value, kind):
+        return value
+    raise ApiError(400, f"json: cannot unmarshal {_kind(value)} into Go struct field {owner}.{key} of type {go_type}")
+
+
+def _thinking(value: object) -> bool:
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    if value in ("high", "medium", "low"):
+        return True
+    raise ApiError(400, f'invalid think value: "{value}" (must be "high", "medium", "low", true, or false)')
+
+
+def _duration(text: str) -> float:
+    sign, digits = (-1.0, text[1:]) if text[:1] == "-" else (1.0, text.removeprefix("+"))
+    if digits == "0":
+        return 0.0
+    total, end = 0.0, 0
+    for part in DURATION_PART.finditer(digits):
+        if part.start() != end:
+            break
+        total, end = total + _duration_part(part, text), part.end()
+    if end == 0 or end != len(digits):
+        raise ApiError(400, f'time: invalid duration "{text}"')
+    return sign * total
+
+
+def _duration_part(part: re.Match[str], text: str) -> float:
+    number, unit = part.groups()
+    if not unit:
+        raise ApiError(400, f'time: missing unit in duration "{text}"')
+    if unit not in DURATION_UNITS:
+        raise ApiError(400, f'time: unknown unit "{unit}" in duration "{text}"')
+    return float(number) * DURATION_UNITS[unit]
+
+
+def _kind(value: object) -> str:
+    return JSON_KINDS.get(type(value), "null")
+
+
+def _go_type(value: object) -> str:
+    return {bool: "bool", list: "[]interface {}", dict: "map[string]interface {}"}.get(type(value), "unknown")

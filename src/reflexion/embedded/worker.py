@@ -1,0 +1,65 @@
+"""One loaded model in its own process, so that an abort inside llama.cpp takes nothing else along.
+
+Started by ``runner.py`` with pipes. It imports llama.cpp, waits for one line of JSON on stdin (``path``, ``cells``,
+``threads``, ``batch``, ``key``), loads the model, answers with one line of JSON on stdout (``address`` of llama.cpp's
+own HTTP server on loopback, guarded by ``key``) and then lives until stdin closes, as when the parent is killed.
+"""
+
+import importlib
+import json
+import os
+import sys
+from typing import TypedDict
+
+# What other prompts left behind, kept so that calls that take turns on one model find their prefix again.
+PROMPT_CACHE_MIB = 256
+WARNINGS_ONLY = 2
+
+
+class Order(TypedDict):
+    """What to load and how: ``cells`` of context in tokens, ``batch`` in tokens."""
+
+    path: str
+    cells: int
+    threads: int
+    batch: int
+    key: str
+
+
+def main() -> None:
+    """Load what stdin asks for and serve it until stdin closes."""
+    # llama.cpp and its libraries print as they like; only the answer may reach the parent's pipe.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    importlib.import_module("xllamacpp")
+    line = sys.stdin.readline()
+    if line:
+        address, _server = _serve(json.loads(line))
+        answers.write(json.dumps({"address": address}) + "\n")
+        answers.flush()
+        sys.stdin.read()
+    # Tearing llama.cpp down in order takes time and gains nothing: the system takes the memory back at once.
+    os._exit(0)
+
+
+def _serve(order: Order) -> tuple[str, object]:
+    llama = importlib.import_module("xllamacpp")
+    params = llama.CommonParams()
+    params.model.path = order["path"]
+    params.n_ctx = order["cells"]
+    params.n_parallel = 1
+    params.n_batch = params.n_ubatch = order["batch"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = order["threads"]
+    params.api_keys = [order["key"]]
+    params.cache_ram_mib = PROMPT_CACHE_MIB
+    params.ctx_shift = True
+    params.fit_params = False
+    params.warmup = False
+    params.ui = False
+    params.verbosity = WARNINGS_ONLY
+    server = llama.Server(params)
+    return str(server.listening_address), server
+
+
+if __name__ == "__main__":
+    main()

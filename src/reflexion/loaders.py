@@ -1,0 +1,235 @@
+"""Sources from disk: which files they are, what language, and their text in whatever encoding they declare.
+
+langchain-community lives in this module and nowhere else.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reflexion.errors import InputError
+
+if TYPE_CHECKING:
+    from langchain_core.document_loaders import BaseLoader
+
+STDIN = "-"
+PYTHON_SUFFIXES = frozenset({".py", ".pyi", ".pyw"})
+NOTEBOOK_SUFFIX = ".ipynb"
+# What a folder walk takes besides Python; any text file can be named on the command line.
+OTHER_SUFFIXES = frozenset(
+    [
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cs",
+        ".cxx",
+        ".dart",
+        ".ex",
+        ".exs",
+        ".go",
+        ".h",
+        ".hpp",
+        ".hs",
+        ".java",
+        ".jl",
+        ".js",
+        ".jsx",
+        ".kt",
+        ".lua",
+        ".m",
+        ".mjs",
+        ".ml",
+        ".php",
+        ".pl",
+        ".r",
+        ".rb",
+        ".rs",
+        ".scala",
+        ".sh",
+        ".sql",
+        ".swift",
+        ".ts",
+        ".tsx",
+        ".vue",
+        ".zig",
+    ]
+)
+PRUNED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source as it was read. ``label`` is how the user named it; ``sha256`` is of its bytes, in hex."""
+
+    label: str
+    name: str
+    text: str
+    sha256: str
+    is_python: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePath:
+    """A source to read: where it is, and its path below the folder that was asked for."""
+
+    path: Path
+    relative: Path
+
+
+def find_sources(folder: Path) -> list[SourcePath]:
+    """Return the sources below a folder, in a stable order. Links to folders are not followed.
+
+    Hidden folders, virtual environments, caches and installed packages are left out. Raises InputError for a folder
+    that cannot be read.
+    """
+    return [SourcePath(path, path.relative_to(folder)) for path in sorted(_walk(folder))]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder, onerror=_refuse_folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not _is_pruned(Path(root, name)))
+        for name in files:
+            path = Path(root, name)
+            if path.suffix.lower() in PYTHON_SUFFIXES | OTHER_SUFFIXES | {NOTEBOOK_SUFFIX} and path.is_file():
+                yield path
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
+
+
+def is_blank(path: Path) -> bool:
+    """Return whether a file holds nothing but white space, as many an ``__init__.py`` does."""
+    return path.stat().st_size < 4096 and not path.read_bytes().strip()
+
+
+def _is_pruned(folder: Path) -> bool:
+    name = folder.name
+    return (
+        name.startswith(".")
+        or name in PRUNED_FOLDERS
+        or name.endswith(".egg-info")
+        or (folder / "pyvenv.cfg").exists()
+        or folder.is_symlink()
+    )
+
+
+def load_path(path: Path) -> Source:
+    """Read a source file. Raises InputError with one line that says what is wrong with it."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    label = path.as_posix()
+    _refuse_unusable(data, label)
+    suffix = path.suffix.lower()
+    if suffix == NOTEBOOK_SUFFIX:
+        text = notebook_code(data, label)
+    elif suffix in PYTHON_SUFFIXES:
+        text = _read_with(_python_loader, path)
+        _refuse_broken_python(text, label)
+    else:
+        text = _read_with(_text_loader, path)
+    is_python = suffix in PYTHON_SUFFIXES | {NOTEBOOK_SUFFIX}
+    return Source(label, path.stem, text, hashlib.sha256(data).hexdigest(), is_python)
+
+
+def load_stdin(data: bytes) -> Source:
+    """Make a source of what came on standard input; it is Python if it parses as Python."""
+    _refuse_unusable(data, "standard input")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"standard input: not UTF-8 text (byte {error.start})") from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Source("standard input", "stdin", text, hashlib.sha256(data).hexdigest(), _parse_trouble(text) == "")
+
+
+def _refuse_unusable(data: bytes, label: str) -> None:
+    if not data.strip():
+        raise InputError(f"{label}: is empty, there is nothing to document")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{label}: is UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        raise InputError(f"{label}: is a binary file (NUL byte at {data.index(0)})")
+
+
+def _refuse_broken_python(text: str, label: str) -> None:
+    trouble = _parse_trouble(text)
+    if trouble:
+        raise InputError(f"{label}: {trouble}")
+
+
+def _parse_trouble(text: str) -> str:
+    """Return why the text is no Python 3, or ""."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return f"line {error.lineno or 1}: not Python 3: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"cannot be parsed as Python: {error or type(error).__name__}"
+    return ""
+
+
+def _read_with(make_loader: Callable[[Path], "BaseLoader"], path: Path) -> str:
+    """Run a langchain-community loader and turn what it raises into one clear line."""
+    try:
+        return str(make_loader(path).load()[0].page_content)
+    except (RuntimeError, UnicodeError, SyntaxError, LookupError) as error:
+        cause = error.__cause__ or error
+        detail = f"byte {cause.start} is not {cause.encoding}" if isinstance(cause, UnicodeDecodeError) else str(cause)
+        raise InputError(f"{path.as_posix()}: cannot be decoded: {detail}; save it as UTF-8") from error
+
+
+def _python_loader(path: Path) -> "BaseLoader":
+    # Honours the encoding cookie and the byte order mark, as the interpreter does.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from langchain_community.document_loaders.python import PythonLoader
+
+    return PythonLoader(str(path))
+
+
+def _text_loader(path: Path) -> "BaseLoader":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from langchain_community.document_loaders.text import TextLoader
+
+    return TextLoader(str(path), encoding="utf-8-sig")
+
+
+def notebook_code(data: bytes, label: str) -> str:
+    """Return a notebook as one Python text: code cells as they are, the words between them as comments.
+
+    The community loader for notebooks needs pandas and runs cells together as prose, so the format (nbformat 3 and
+    4, plain JSON) is read here. Raises InputError for what is no notebook, or has no code.
+    """
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+        cells = notebook.get("cells") or [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]
+        parts = [part for cell in cells if (part := _cell_text(cell))]
+        code = any(cell.get("cell_type") == "code" for cell in cells)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{label}: is not a notebook: {error}") from error
+    if not code:
+        raise InputError(f"{label}: the notebook has no code cells, there is nothing to document")
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell_text(cell: dict[str, Any]) -> str:
+    raw = cell.get("source") or cell.get("input") or ""
+    text = ("".join(raw) if isinstance(raw, list) else str(raw)).strip("\n")
+    if cell.get("cell_type") == "code":
+        # Magics and shell lines are not Python; commented out they keep their line.
+        return "\n".join(f"# {line}" if line.lstrip().startswith(("%", "!")) else line for line in text.split("\n"))
+    return "\n".join(f"# {line}".rstrip() for line in text.split("\n")) if text else ""

@@ -1,0 +1,121 @@
+"""What went wrong in a call, in our own words: library exceptions become the errors of ``reflexion.errors``."""
+
+import json
+import re
+from dataclasses import dataclass
+
+import httpx
+import ollama
+import pydantic
+
+from reflexion.errors import (
+    ModelMissing,
+    NotOllama,
+    PromptTooLarge,
+    ReflexionError,
+    ServerFault,
+    ServerUnreachable,
+    StreamBroken,
+)
+from reflexion.ollama.address import is_loopback, without_credentials
+
+_OUT_OF_MEMORY = re.compile(
+    r"out of memory|requires more system memory|cudaMalloc|insufficient memory|unable to allocate", re.IGNORECASE
+)
+_TOO_LONG = re.compile(
+    r"exceeds? the (available )?context|input length exceeds|too many tokens|context (size|length) exceeded",
+    re.IGNORECASE,
+)
+_RUNNER_DIED = re.compile(
+    r"EOF|runner process (no longer running|has terminated)|connection (reset|refused)|unexpectedly stopped",
+    re.IGNORECASE,
+)
+_LOAD_TIMEOUT = re.compile(r"timed out waiting for .*(runner|server) to start", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error, and whether the same call may succeed if it is sent again after a pause."""
+
+    error: ReflexionError
+    passing: bool = False
+
+
+class ThinkingUnsupported(Exception):
+    """The server says that the model cannot think; the call can be repeated without asking for it."""
+
+
+def unreachable(url: str, cause: object) -> ServerUnreachable:
+    """Describe a connection that could not be made, with the URL really used and the command that helps."""
+    shown = without_credentials(url)
+    if is_loopback(url):
+        return ServerUnreachable(f"no model server at {shown} ({cause}): start it with `ollama serve`")
+    return ServerUnreachable(f"no model server at {shown} ({cause}): check that address and that the host is up")
+
+
+def not_ollama(url: str, seen: str) -> NotOllama:
+    """Describe an answer that is not the protocol's."""
+    what = "an HTML page" if seen.lstrip().startswith("<") else "something that is not its protocol"
+    return NotOllama(
+        f"{without_credentials(url)} answers with {what}: not Ollama, maybe a proxy; check server.base_url"
+    )
+
+
+def translate(error: Exception, url: str, model: str) -> Fault:
+    """Turn what the client libraries raise during a call into a Fault. Unknown exceptions are raised as they are."""
+    if isinstance(error, ollama.ResponseError):
+        return _from_response(error, url, model)
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
+        return Fault(unreachable(url, _cause(error)), passing=True)
+    if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError | httpx.CloseError):
+        return Fault(
+            StreamBroken(f"{model}: the server closed the connection before the reply was whole"), passing=True
+        )
+    if isinstance(error, httpx.TransportError):
+        return Fault(StreamBroken(f"{model}: the connection to the server failed ({_cause(error)})"), passing=True)
+    if isinstance(error, json.JSONDecodeError) and error.doc.lstrip().startswith("{"):
+        return Fault(StreamBroken(f"{model}: a record of the reply was cut in the middle"), passing=True)
+    if isinstance(error, ValueError) and "No generation chunks" in str(error):
+        return Fault(StreamBroken(f"{model}: the reply holds no record"), passing=True)
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | httpx.DecodingError | pydantic.ValidationError):
+        return Fault(not_ollama(url, error.doc if isinstance(error, json.JSONDecodeError) else ""))
+    raise error
+
+
+def _from_response(error: ollama.ResponseError, url: str, model: str) -> Fault:
+    text, status = str(error.error), error.status_code
+    if status == 400 and "does not support thinking" in text:
+        raise ThinkingUnsupported(text) from error
+    if status == 404:
+        return Fault(
+            ModelMissing(f"model {model} is not installed: ollama pull {model}")
+            if "model" in text
+            else not_ollama(url, text)
+        )
+    if status == 503 or status == 429:
+        return Fault(ServerFault(f"{model}: the server is busy ({status})"), passing=True)
+    if _TOO_LONG.search(text):
+        return Fault(PromptTooLarge(f"{model}: the prompt does not fit its window ({text})"))
+    return _from_text(text, status, url, model)
+
+
+def _from_text(text: str, status: int, url: str, model: str) -> Fault:
+    if text.lstrip().startswith("<"):
+        return Fault(not_ollama(url, text), passing=status in (502, 504))
+    if _OUT_OF_MEMORY.search(text):
+        return Fault(ServerFault(f"{model}: out of memory; use a smaller model or num_ctx ({_one_line(text)})"))
+    if _LOAD_TIMEOUT.search(text):
+        return Fault(ServerFault(f"{model}: loading took too long; raise OLLAMA_LOAD_TIMEOUT on the server"))
+    if status in (-1, 500, 502, 504) and _RUNNER_DIED.search(text):
+        advice = "if it happens again, use a smaller num_ctx or model"
+        return Fault(ServerFault(f"{model}: the model's process died ({_one_line(text)}); {advice}"), passing=True)
+    return Fault(ServerFault(f"{model}: the server answered {status if status > 0 else 'an error'}: {_one_line(text)}"))
+
+
+def _one_line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 200 else f"{flat[:197]}..."
+
+
+def _cause(error: Exception) -> str:
+    return _one_line(str(error)) or type(error).__name__

@@ -1,0 +1,146 @@
+"""A call to a model and what comes back of it, as plain records."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.messages import AIMessageChunk
+from pydantic import BaseModel
+
+from reflexion.config import Role, RoleSettings
+from reflexion.errors import ReplyCut, ReplyEmpty, StreamBroken
+from reflexion.ollama.window import check_read_whole
+from reflexion.text import strip_thinking
+
+NANOSECONDS = 1e9
+
+Progress = Callable[[int, float], None]
+"""Called with the records received so far and the seconds since the call started."""
+
+
+class Message(NamedTuple):
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A role bound to an installed model. ``window`` is the num_ctx of every call, in tokens."""
+
+    role: Role
+    model: str
+    settings: RoleSettings
+    window: int
+    can_think: bool = False
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallStats:
+    """One request to the server, whatever came of it. Times in seconds, as the server counts them."""
+
+    role: str
+    model: str
+    outcome: str
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    load_s: float = 0.0
+    prompt_s: float = 0.0
+    generation_s: float = 0.0
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole reply. ``parsed`` is set for structured calls, or ``trouble`` says why nothing could be read."""
+
+    text: str
+    thinking: str
+    stats: CallStats
+    parsed: BaseModel | None = None
+    trouble: str = ""
+
+
+@dataclass(slots=True)
+class Request:
+    """One planned request; ``think`` None leaves the choice to the server."""
+
+    binding: Binding
+    messages: Sequence[Message]
+    num_predict: int
+    seed: int | None
+    think: bool | str | None
+    schema: Mapping[str, Any] | None = None
+    progress: Progress | None = None
+    log: list[CallStats] = field(default_factory=list)
+
+
+class Received:
+    """What has arrived of one reply."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._final: dict[str, Any] = {}
+
+    @property
+    def text(self) -> str:
+        """The content so far, without what came as thinking."""
+        return "".join(self._text)
+
+    @property
+    def thinking(self) -> str:
+        """What came as thinking so far."""
+        return "".join(self._thinking)
+
+    def take(self, chunk: AIMessageChunk) -> str:
+        """Keep one record and return what it adds, thinking included."""
+        self.records += 1
+        piece = str(chunk.content)
+        thought = str(chunk.additional_kwargs.get("reasoning_content", ""))
+        self._text.append(piece)
+        self._thinking.append(thought)
+        if chunk.response_metadata.get("done_reason"):
+            self._final = chunk.response_metadata
+        return piece + thought
+
+    def stats(self, binding: Binding, outcome: str, wall_s: float) -> CallStats:
+        """Return the request's figures, whatever came of it."""
+
+        def seconds(key: str) -> float:
+            return (self._final.get(key) or 0) / NANOSECONDS
+
+        return CallStats(
+            role=binding.role.value,
+            model=binding.model,
+            outcome=outcome,
+            prompt_tokens=self._final.get("prompt_eval_count") or 0,
+            # Without a final record nobody counted: every record is one token.
+            reply_tokens=self._final.get("eval_count") or self.records,
+            load_s=seconds("load_duration"),
+            prompt_s=seconds("prompt_eval_duration"),
+            generation_s=seconds("eval_duration"),
+            wall_s=wall_s,
+        )
+
+    def check(self, request: Request) -> None:
+        """Raise what is wrong with the reply: StreamBroken, PromptTooLarge, ReplyCut or ReplyEmpty."""
+        binding = request.binding
+        what = f"{binding.role} ({binding.model})"
+        if not self._final:
+            raise StreamBroken(f"{what}: the stream ended without its final record", self.text)
+        counted = self._final.get("prompt_eval_count")
+        if counted:
+            check_read_whole([message.text for message in request.messages], counted, binding.window, what)
+        if self._final["done_reason"] == "length":
+            raise ReplyCut(f"{what}: the reply was cut at {request.num_predict} tokens (num_predict)", self.text)
+        if not strip_thinking(self.text).strip():
+            raise ReplyEmpty(f"{what}: the reply is empty", self.text)
+
+
+def total(stats: Sequence[CallStats], name: str) -> float:
+    """Return the sum of one numeric field over calls."""
+    return sum(float(getattr(item, name)) for item in stats)

@@ -1,0 +1,240 @@
+"""ask(role, messages): the one way in which reflexion calls a model."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from pydantic import BaseModel
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
+
+from reflexion.config import Role, ServerSettings
+from reflexion.errors import (
+    PromptTooLarge,
+    ReflexionError,
+    ReplyCut,
+    ReplyEmpty,
+    ReplyRejected,
+    StreamBroken,
+)
+from reflexion.ollama import structured
+from reflexion.ollama.client import Clients
+from reflexion.ollama.faults import ThinkingUnsupported, translate
+from reflexion.ollama.guard import Deadlines, RunawayDetector, Watchdog
+from reflexion.ollama.reply import Binding, CallStats, Message, Progress, Received, Reply, Request
+from reflexion.ollama.window import estimate_tokens, room_for_reply
+
+# What is shown to a model of its own unreadable reply: enough to see the mistake, never a runaway's megabytes.
+LONGEST_QUOTE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How passing faults (refused, reset, 503, a stream that ends early) are retried."""
+
+    attempts: int = 5
+    first_s: float = 0.5
+    longest_s: float = 8.0
+
+
+class _PassingFault(Exception):
+    """A fault that is worth another try; ``error`` is what to raise when there are no more."""
+
+    def __init__(self, error: ReflexionError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Reading(NamedTuple):
+    """What one structured request gave: a valid reply, or the text and what is wrong with it."""
+
+    reply: Reply | None
+    text: str
+    trouble: str
+    rejected: ReplyRejected | None = None
+
+
+class Models:
+    """The models of a run, by role. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        bindings: Mapping[Role, Binding],
+        base_url: str,
+        server: ServerSettings | None = None,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self.bindings = bindings
+        server = server or ServerSettings()
+        self._url = base_url
+        self._backoff = backoff or Backoff()
+        self._deadlines = Deadlines(server.first_token_s, server.idle_s, server.total_s)
+        self._clients = Clients(base_url, server)
+        self._cannot_think: set[str] = set()
+        self._ignores_schema: set[str] = set()
+
+    def fits(self, role: Role, messages: Sequence[Message], share: float = 1.0) -> bool:
+        """Return whether a conversation stays within ``share`` of the role's window, by the estimate."""
+        return estimate_tokens(message.text for message in messages) <= self.bindings[role].window * share
+
+    def ask(
+        self,
+        role: Role,
+        messages: Sequence[Message],
+        schema: type[BaseModel] | None = None,
+        *,
+        repair: str = "",
+        attempt: int = 1,
+        progress: Progress | None = None,
+        log: list[CallStats] | None = None,
+    ) -> Reply:
+        """Send a conversation to the role's model and return its whole reply.
+
+        With ``schema`` an unreadable reply gets one repair round, which quotes it and says ``repair``; after that
+        ``Reply.parsed`` is None and ``Reply.trouble`` says why. ``attempt`` counts from 1 and varies the seed, so
+        that a repeated question is not the same draw. Every request made is appended to ``log``.
+
+        Raises PromptTooLarge, ReplyRejected and its kinds, DeadlineExceeded, ServerFault, ServerError and its kinds.
+        """
+        binding = self.bindings[role]
+        settings = binding.settings
+        texts = [message.text for message in messages]
+        request = Request(
+            binding,
+            messages,
+            num_predict=room_for_reply(texts, binding.window, settings.num_predict or 1, f"{role} ({binding.model})"),
+            seed=None if settings.seed is None else settings.seed + attempt - 1,
+            think=self._think(binding),
+            progress=progress,
+            log=[] if log is None else log,
+        )
+        if schema is None:
+            return self._ask_text(request)
+        return self._ask_structured(request, schema, repair)
+
+    def _ask_text(self, request: Request) -> Reply:
+        try:
+            return self._send(request)
+        except (ReplyCut, ReplyEmpty) as error:
+            larger = self._larger(request, error)
+            if larger is None:
+                raise
+            return self._send(larger)
+
+    def _larger(self, request: Request, error: ReplyRejected) -> Request | None:
+        """Plan the second chance of a reply that ran out of tokens or held nothing: more room, no thinking."""
+        texts = [message.text for message in request.messages]
+        room = request.binding.window - estimate_tokens(texts)
+        more = min(request.num_predict * 2, room)
+        stops_thinking = bool(request.think) and request.binding.can_think
+        if more <= request.num_predict and not stops_thinking and isinstance(error, ReplyCut):
+            return None
+        return replace(
+            request, num_predict=max(more, request.num_predict), think=False if stops_thinking else request.think
+        )
+
+    def _ask_structured(self, request: Request, schema: type[BaseModel], repair: str) -> Reply:
+        model = request.binding.model
+        if model not in self._ignores_schema:
+            request.schema = structured.schema_for(schema)
+        first = self._read(request, schema)
+        if first.reply is not None:
+            return first.reply
+        try:
+            second = self._read(self._repair(request, first, repair), schema)
+        except PromptTooLarge as error:
+            return Reply(first.text, "", request.log[-1], trouble=str(error))
+        return second.reply or Reply(second.text, "", request.log[-1], trouble=second.trouble)
+
+    def _repair(self, request: Request, failed: "_Reading", repair: str) -> Request:
+        """Plan the repair round: quote the reply, say what is wrong, and give way where that was the cause."""
+        if failed.rejected is not None:
+            request = self._larger(request, failed.rejected) or request
+        elif request.schema is not None and not structured.holds_json(failed.text):
+            # Some models drop the schema in silence, most often with thinking off: ask in words from now on.
+            self._ignores_schema.add(request.binding.model)
+            request = replace(request, schema=None, think=None if request.think is False else request.think)
+        messages = [
+            *request.messages,
+            Message("assistant", failed.text[:LONGEST_QUOTE] or "(no answer)"),
+            Message("user", f"{repair}\n{failed.trouble}".strip()),
+        ]
+        binding = request.binding
+        texts = [message.text for message in messages]
+        num_predict = room_for_reply(texts, binding.window, request.num_predict, f"{binding.role} ({binding.model})")
+        return replace(request, messages=messages, num_predict=num_predict)
+
+    def _read(self, request: Request, schema: type[BaseModel]) -> "_Reading":
+        try:
+            reply = self._send(request)
+        except StreamBroken:
+            raise
+        except ReplyRejected as error:
+            return _Reading(None, error.text, str(error), error)
+        value, trouble = structured.read(reply.text, schema)
+        return _Reading(replace(reply, parsed=value) if value is not None else None, reply.text, trouble)
+
+    def _think(self, binding: Binding) -> bool | str | None:
+        if not binding.can_think or binding.model in self._cannot_think:
+            return None
+        wanted = binding.settings.thinking
+        return {"off": False, "on": True}.get(wanted or "off", wanted)
+
+    def _send(self, request: Request) -> Reply:
+        try:
+            return self._send_with_retries(request)
+        except ThinkingUnsupported:
+            self._cannot_think.add(request.binding.model)
+            return self._send_with_retries(replace(request, think=None))
+
+    def _send_with_retries(self, request: Request) -> Reply:
+        backoff = self._backoff
+        retrying = Retrying(
+            stop=stop_after_attempt(backoff.attempts),
+            wait=wait_exponential_jitter(max=backoff.longest_s, multiplier=backoff.first_s, jitter=backoff.first_s),
+            retry=retry_if_exception_type(_PassingFault),
+            reraise=True,
+        )
+        try:
+            return retrying(self._send_once, request)
+        except _PassingFault as fault:
+            raise fault.error from fault
+
+    def _send_once(self, request: Request) -> Reply:
+        started = time.monotonic()
+        outcome = "failed"
+        received = Received()
+        try:
+            with Watchdog(self._deadlines) as watchdog:
+                self._stream(request, watchdog, received, started)
+            received.check(request)
+            outcome = "ok"
+        except StreamBroken as error:
+            raise _PassingFault(error) from error
+        except ReplyRejected as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            stats = received.stats(request.binding, outcome, time.monotonic() - started)
+            request.log.append(stats)
+        return Reply(received.text, received.thinking, stats)
+
+    def _stream(self, request: Request, watchdog: Watchdog, received: Received, started: float) -> None:
+        chunks = self._clients.stream(request, watchdog)
+        runaway = RunawayDetector()
+        try:
+            for chunk in chunks:
+                watchdog.beat()
+                runaway.feed(received.take(chunk))
+                if request.progress:
+                    request.progress(received.records, time.monotonic() - started)
+        except ReplyRejected as error:
+            error.text = received.text
+            raise
+        except Exception as error:  # translate() raises what it does not know
+            watchdog.check()
+            fault = translate(error, self._url, request.binding.model)
+            raise (_PassingFault(fault.error) if fault.passing else fault.error) from error
+        finally:
+            chunks.close()
+        watchdog.check()

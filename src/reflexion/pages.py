@@ -1,0 +1,173 @@
+"""Pages on disk: the closing comment, what may be overwritten, and writes that are whole or not at all."""
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from reflexion import __version__
+from reflexion.errors import InputError
+
+TEMPORARY_SUFFIX = ".reflexion-tmp"
+_MARKER = re.compile(r"\n<!-- reflexion ([^\n>]*)-->\s*\Z")
+_LEFTOVER = re.compile(r"\..+\.(\d+)" + re.escape(TEMPORARY_SUFFIX))
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """The closing comment of a page: what it came from and how it ended. Digests are SHA-256 in hex."""
+
+    outcome: str
+    score: int | None
+    source: str
+    source_sha256: str
+    text_sha256: str
+    version: str
+
+    def comment(self) -> str:
+        """Return the marker as one HTML comment; values are percent-encoded, so no path can end it early."""
+        pairs = {
+            "outcome": self.outcome.replace(" ", "-"),
+            "score": "none" if self.score is None else str(self.score),
+            "source": quote(self.source.encode("utf-8", errors="surrogateescape")),
+            "source_sha256": self.source_sha256,
+            "text_sha256": self.text_sha256,
+            "version": self.version,
+        }
+        return f"<!-- reflexion {' '.join(f'{key}={value}' for key, value in pairs.items())} -->"
+
+
+def render(text: str, *, outcome: str, score: int | None, source: str, source_sha256: str) -> str:
+    """Return the page as it is written: the text, then the closing comment."""
+    body = text.strip("\n") + "\n"
+    marker = Marker(outcome, score, source, source_sha256, _digest(body), __version__)
+    return f"{body}\n{marker.comment()}\n"
+
+
+def read_marker(page: str) -> tuple[str, Marker | None]:
+    """Return a page's text without its closing comment, and the comment, or None where it has none of ours."""
+    found = _MARKER.search(page)
+    if not found:
+        return page, None
+    pairs = dict(pair.split("=", 1) for pair in found[1].split() if "=" in pair)
+    score = pairs.get("score", "")
+    marker = Marker(
+        outcome=pairs.get("outcome", "").replace("-", " "),
+        score=int(score) if score.isdecimal() else None,
+        source=unquote(pairs.get("source", "")),
+        source_sha256=pairs.get("source_sha256", ""),
+        text_sha256=pairs.get("text_sha256", ""),
+        version=pairs.get("version", ""),
+    )
+    return page[: found.start()].rstrip("\n") + "\n", marker
+
+
+def is_ours(page: str) -> bool:
+    """Return whether we wrote the page and nobody edited it since."""
+    body, marker = read_marker(page)
+    return marker is not None and marker.text_sha256 == _digest(body)
+
+
+def draft_path(path: Path) -> Path:
+    """Return where a page goes that must not replace an accepted one."""
+    return path.with_name(f"{path.stem}.draft{path.suffix}")
+
+
+def destination(path: Path, outcome: str) -> Path:
+    """Return where to write: ``path``, or beside it when it holds an accepted page and this one is not."""
+    existing = _existing_page(path)
+    marker = read_marker(existing)[1] if existing is not None else None
+    if outcome != "accepted" and marker is not None and marker.outcome == "accepted":
+        return draft_path(path)
+    return path
+
+
+def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) -> None:
+    """Raise InputError when a page could not, or must not, be written to ``path``. Creates nothing.
+
+    ``inputs`` are files that no page may replace, whatever ``overwrite`` says.
+    """
+    folder = path.parent
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; name a file, or end the output with a / to write into it")
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        if not folder.is_dir():
+            raise InputError(f"{path}: cannot be written: {folder} is not a folder")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    if path.exists() and any(one.samefile(path) for one in inputs):
+        raise InputError(f"{path}: is an input; name another output")
+    page = _existing_page(path)
+    if page is not None and not overwrite and not is_ours(page):
+        raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page whole or not at all, as UTF-8 with LF line ends, on every platform."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, page.encode("utf-8", errors="replace"))
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write ``data`` beside ``path`` and rename it, so that no reader ever sees a part of it."""
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    try:
+        # O_EXCL and no following of links: nobody can have put something in its place.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of runs that were killed; those of a living process stay."""
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        match = _LEFTOVER.fullmatch(path.name)
+        if match and not _is_alive(int(match[1])):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    if process == os.getpid():
+        return False
+    if os.name == "nt":  # There os.kill would end the process instead of asking for it.
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _existing_page(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    try:
+        # A checkout may have given it other line ends, which is no edit.
+        return path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()

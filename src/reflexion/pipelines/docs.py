@@ -1,0 +1,271 @@
+"""The documentation pipeline: generate -> verify -> critique -> judge -> (again | adjudicate -> settle).
+
+Models write and review; every decision is plain Python. The drawing is in docs/architecture.md.
+"""
+
+import operator
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from reflexion.config import Role
+from reflexion.context import Context
+from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
+from reflexion.events import RoundScored
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.names import public_names, stated
+from reflexion.evidence.rules.prose import check_prose
+from reflexion.loaders import Source
+from reflexion.ollama.reply import CallStats, Message, Progress
+from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
+from reflexion.rounds import Round, best_round, errors_of, stop_reason
+from reflexion.text import clean_markdown
+from reflexion.verdict import Critique, average, choose_fix, errors_in
+
+Outcome = Literal["accepted", "not accepted"]
+
+
+class DocsState(TypedDict, total=False):
+    """Plain values only, so that a checkpoint of any version can be read."""
+
+    name: str
+    source: str
+    rounds: Annotated[list[Round], operator.add]
+    conversation: list[dict[str, str]]
+    draft: str
+    findings: list[dict[str, Any]]
+    critique: dict[str, Any] | None
+    trouble: str
+    calls: list[dict[str, Any]]
+    stop: str
+    adjudicated: str
+    adjudication: str
+    adjudication_calls: list[dict[str, Any]]
+    outcome: Outcome
+    text: str
+    score: int | None
+    shipped_findings: list[dict[str, Any]]
+
+
+State = DocsState
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+Update = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one source: the text that ships, its outcome, and everything that led to it."""
+
+    outcome: Outcome
+    text: str
+    score: int | None
+    stop: str
+    adjudication: str
+    findings: tuple[Finding, ...]
+    rounds: tuple[Round, ...]
+    calls: tuple[CallStats, ...]
+
+
+def document(graph: Graph, source: Source, context: Context) -> Result:
+    """Run the pipeline on one source.
+
+    Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
+    """
+    start: State = {"name": source.label, "source": source.text, "rounds": []}
+    # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
+    limit = 4 * context.max_attempts + 5
+    end: dict[str, Any] = {}
+    try:
+        for end in graph.stream(start, {"recursion_limit": limit}, context=context, stream_mode="values"):  # noqa: B007
+            pass
+    except ReflexionError as error:
+        error.rounds = end.get("rounds", [])
+        raise
+    calls = [CallStats(**call) for item in end["rounds"] for call in item["calls"]]
+    calls += [CallStats(**call) for call in end.get("adjudication_calls", [])]
+    return Result(
+        outcome=end["outcome"],
+        text=end["text"],
+        score=end["score"],
+        stop=end["stop"],
+        adjudication=end.get("adjudication", ""),
+        findings=tuple(Finding(**item) for item in end["shipped_findings"]),
+        rounds=tuple(end["rounds"]),
+        calls=tuple(calls),
+    )
+
+
+def build() -> Graph:
+    """Return the compiled graph; it holds no state of its own and serves any number of sources."""
+    graph = StateGraph(DocsState, context_schema=Context)
+    for node in (generate, verify, critique, judge, adjudicate, settle):
+        graph.add_node(node.__name__, node)
+    graph.add_edge(START, "generate")
+    graph.add_conditional_edges("generate", lambda state: "verify" if state["draft"] else "judge", ["verify", "judge"])
+    graph.add_edge("verify", "critique")
+    graph.add_edge("critique", "judge")
+    graph.add_conditional_edges("judge", route, ["generate", "adjudicate"])
+    graph.add_edge("adjudicate", "settle")
+    graph.add_edge("settle", END)
+    return graph.compile()
+
+
+def generate(state: State, runtime: Runtime[Context]) -> Update:
+    """GENERATOR drafts from the source, or revises with the one fix."""
+    context, number = runtime.context, len(state["rounds"]) + 1
+    conversation = generator_messages(state, context)
+    log: list[CallStats] = []
+    update: Update = {"draft": "", "trouble": "", "findings": [], "critique": None, "stop": ""}
+    try:
+        reply = context.models.ask(
+            Role.GENERATOR,
+            conversation,
+            attempt=number,
+            progress=_starting(state, context, "generate", Role.GENERATOR),
+            log=log,
+        )
+        update["draft"] = clean_markdown(reply.text)
+        update["trouble"] = "" if update["draft"].strip() else "the reply holds no document"
+    except StreamBroken:
+        raise
+    except ReplyRejected as error:
+        update["trouble"] = str(error)
+    except PromptTooLarge as error:
+        if not state["rounds"]:
+            raise
+        update |= {"trouble": str(error), "stop": "window too small"}
+    if update["draft"]:
+        conversation = [*conversation, Message("assistant", update["draft"])]
+    return update | {"calls": _plain(log), "conversation": [message._asdict() for message in conversation]}
+
+
+def verify(state: State, runtime: Runtime[Context]) -> Update:
+    """Code checks the draft; no model."""
+    _starting(state, runtime.context, "verify")
+    return {"findings": [asdict(finding) for finding in check_prose(state["draft"])]}
+
+
+def critique(state: State, runtime: Runtime[Context]) -> Update:
+    """CRITIC, another model, returns two sub-scores and one fix."""
+    context, log = runtime.context, list[CallStats]()
+    try:
+        reply = context.models.ask(
+            Role.CRITIC,
+            critic_messages(state, context),
+            Critique,
+            repair=context.prompts.fill("CRITIC", "repair"),
+            progress=_starting(state, context, "critique", Role.CRITIC),
+            log=log,
+        )
+        verdict, trouble = (reply.parsed.model_dump() if reply.parsed else None), reply.trouble
+    except PromptTooLarge as error:
+        verdict, trouble = None, str(error)
+    return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + _plain(log)}
+
+
+def judge(state: State, runtime: Runtime[Context]) -> Update:
+    """Code scores the round, chooses the one fix, and decides whether there is another round."""
+    context = runtime.context
+    verdict = Critique(**state["critique"]) if state["critique"] else None
+    findings = [Finding(**item) for item in state["findings"]]
+    number = len(state["rounds"]) + 1
+    this = Round(
+        number=number,
+        draft=state["draft"],
+        technical_accuracy=verdict.technical_accuracy if verdict else None,
+        completeness=verdict.completeness if verdict else None,
+        score=average(verdict) if verdict else None,
+        findings=state["findings"],
+        fix=choose_fix(next(iter(errors_in(findings)), None), verdict),
+        trouble=state["trouble"],
+        calls=state["calls"],
+    )
+    context.emit(_scored(state["name"], this, context.quality_score_bar))
+    stop = state["stop"] or stop_reason([*state["rounds"], this], context.quality_score_bar, context.max_attempts)
+    return {"rounds": [this], "stop": stop}
+
+
+def route(state: State) -> Literal["generate", "adjudicate"]:
+    """Go on only when judge found no reason to stop."""
+    return "adjudicate" if state["stop"] else "generate"
+
+
+def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
+    """ADJUDICATOR, a third model, resolves contradictions in the best draft and adds nothing."""
+    context, log = runtime.context, list[CallStats]()
+    best = best_round(state["rounds"])
+    if best is None:
+        last = state["rounds"][-1]
+        raise CallFailed(f"no usable draft in {last['number']} rounds; the last trouble: {last['trouble']}")
+    progress = _starting(state, context, "adjudicate", Role.ADJUDICATOR)
+    try:
+        reply = context.models.ask(
+            Role.ADJUDICATOR, adjudicator_messages(state, context, best), progress=progress, log=log
+        )
+        text, said = clean_markdown(reply.text), "done"
+    except StreamBroken:
+        raise
+    except (PromptTooLarge, ReplyRejected) as error:
+        text, said = "", f"skipped: {error}"
+    return {"adjudicated": text, "adjudication": said, "adjudication_calls": _plain(log)}
+
+
+def settle(state: State, runtime: Runtime[Context]) -> Update:
+    """Code keeps the best candidate, verifies what ships once more, and names the outcome."""
+    _starting(state, runtime.context, "settle")
+    drafts = [item for item in state["rounds"] if item["draft"]]
+    given = best_round(drafts)
+    candidates = [(item["draft"], item["score"]) for item in drafts]
+    if given and _keeps_the_facts(state, given["draft"]):
+        candidates.append((state["adjudicated"], given["score"]))
+    checked = [(text, score, check_prose(text)) for text, score in candidates]
+    # Fewest errors, then score, then latest: max() keeps the first of equals, so the latest comes first.
+    text, score, findings = max(
+        reversed(checked), key=lambda item: (-len(errors_in(item[2])), -1 if item[1] is None else item[1])
+    )
+    reached = any(
+        (item["score"] or 0) >= runtime.context.quality_score_bar for item in drafts if item["score"] is not None
+    )
+    return {
+        "text": text,
+        "score": score,
+        "outcome": "accepted" if reached and not errors_in(findings) else "not accepted",
+        "shipped_findings": [asdict(finding) for finding in findings],
+    }
+
+
+def _keeps_the_facts(state: State, draft: str) -> bool:
+    """Return whether there is an adjudicated text that states no fewer of the facts than the draft it was given."""
+    names = public_names(state["source"])
+    return bool(state["adjudicated"].strip()) and stated(state["adjudicated"], names) >= stated(draft, names)
+
+
+def _starting(state: State, context: Context, node: str, role: Role | None = None) -> Progress:
+    model = context.models.bindings[role].model if role else ""
+    done = len(state["rounds"])
+    number = done if node in ("adjudicate", "settle") else done + 1
+    return context.starting(state["name"], node, number, model)
+
+
+def _scored(name: str, this: Round, bar: int) -> RoundScored:
+    errors = errors_of(this)
+    return RoundScored(
+        source=name,
+        round=this["number"],
+        technical_accuracy=this["technical_accuracy"],
+        completeness=this["completeness"],
+        score=this["score"],
+        bar=bar,
+        errors=errors,
+        warnings=len(this["findings"]) - errors,
+        fix=this["fix"],
+        trouble=this["trouble"],
+    )
+
+
+def _plain(log: Sequence[CallStats]) -> list[dict[str, Any]]:
+    return [asdict(item) for item in log]

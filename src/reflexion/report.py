@@ -1,0 +1,200 @@
+"""What a run shows: live lines on a terminal, plain lines elsewhere, JSON lines for machines."""
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from types import TracebackType
+from typing import IO, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
+
+from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, Note, RoundScored, TokensReceived
+
+_STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red"}
+_REFRESH_S = 0.2
+
+
+class JsonReporter:
+    """Writes every event but token counts as one JSON object a line: ``event`` names its kind."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "JsonReporter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.flush()
+
+    def __call__(self, event: Event) -> None:
+        """Write one event."""
+        if not isinstance(event, TokensReceived):
+            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
+            self._write({"event": name, **asdict(event)})
+
+    def finish(self, exit_code: int) -> None:
+        """Write the closing line."""
+        self._write({"event": "run_finished", "exit_code": exit_code})
+
+    def _write(self, content: dict[str, Any]) -> None:
+        with self._lock:
+            self._stream.write(json.dumps(content, ensure_ascii=False) + "\n")
+            self._stream.flush()
+
+
+class ConsoleReporter:
+    """Lines for people. On a terminal the node at work is shown live, with seconds and tokens per second."""
+
+    def __init__(self, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._verbose = verbose
+        self._status: Status | None = None
+        self._node: NodeStarted | None = None
+        self._tokens: TokensReceived | None = None
+        self._shown_at = 0.0
+        self._finished: list[FileFinished] = []
+
+    def __enter__(self) -> "ConsoleReporter":
+        if self._console.is_terminal and not self._quiet:
+            self._status = self._console.status("starting")
+            self._status.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if self._status:
+            self._status.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        if isinstance(event, FileFinished):
+            self._finished.append(event)
+        if isinstance(event, TokensReceived):
+            self._show_progress(event)
+        elif not self._quiet:
+            self._close_node()
+            shows: dict[type, Callable[[Any], None]] = {
+                Note: self._show_note,
+                FileStarted: self._show_start,
+                NodeStarted: self._show_node,
+                RoundScored: self._show_round,
+                FileFinished: self._show_file,
+            }
+            shows[type(event)](event)
+
+    def finish(self, exit_code: int) -> None:
+        """Show the closing table of several files, or the one line of a quiet run."""
+        if self._status:
+            self._status.stop()
+        if len(self._finished) > 1:
+            self._console.print(_table(self._finished))
+        elif self._quiet:
+            for item in self._finished:
+                self._line(_closing_line(item))
+                if item.outcome == "failed":
+                    self._line(f"  {escape(item.detail)}")
+
+    def _line(self, text: str) -> None:
+        self._console.print(text, soft_wrap=True, highlight=False)
+
+    def _show_note(self, event: Note) -> None:
+        self._line(f"[dim]{escape(event.text)}[/dim]")
+
+    def _show_start(self, event: FileStarted) -> None:
+        self._line(f"[bold]{escape(f'[{event.index}/{event.count}]')} {escape(event.source)}[/bold]")
+
+    def _show_node(self, event: NodeStarted) -> None:
+        self._node, self._tokens = event, None
+        self._update(f"round {event.round}: {event.node} {event.model}")
+
+    def _show_progress(self, event: TokensReceived) -> None:
+        self._tokens = event
+        if self._node and self._status and event.elapsed_s - self._shown_at >= _REFRESH_S:
+            self._shown_at = event.elapsed_s
+            self._update(f"round {self._node.round}: {event.node} {self._node.model}  {_speed(event)}")
+        if event.elapsed_s < self._shown_at:
+            self._shown_at = event.elapsed_s
+
+    def _update(self, text: str) -> None:
+        if self._status:
+            self._status.update(escape(text))
+
+    def _close_node(self) -> None:
+        """Write the line of the node that has just ended; nodes of plain code are not worth one."""
+        node, self._node = self._node, None
+        if node and node.model:
+            speed = _speed(self._tokens) if self._tokens else "no answer"
+            self._line(f"  round {node.round}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
+
+    def _show_round(self, event: RoundScored) -> None:
+        found = f"{event.errors} errors, {event.warnings} warnings"
+        if event.score is None:
+            self._line(f"  round {event.round}  [yellow]unscored[/yellow]: {escape(event.trouble)}; {found}")
+        else:
+            net = event.score - event.bar
+            self._line(
+                f"  round {event.round}  accuracy {event.technical_accuracy}, completeness {event.completeness}:"
+                f" [bold]{event.score}[/bold] ({net:+d} against the bar of {event.bar}); {found}"
+            )
+        fix = event.fix if self._verbose or len(event.fix) <= 200 else f"{event.fix[:197]}..."
+        self._line(f"  [dim]fix: {escape(fix)}[/dim]")
+
+    def _show_file(self, event: FileFinished) -> None:
+        self._line(_closing_line(event))
+        if event.detail:
+            self._line(f"  {escape(event.detail)}")
+        if event.attempts:
+            self._line(
+                f"  scores {_history(event.scores)}; attempts {event.attempts}; stopped: {event.stop};"
+                f" model {event.model_s:.1f} s, {event.tokens} tokens"
+            )
+
+
+def _closing_line(event: FileFinished) -> str:
+    style = _STYLES[event.outcome]
+    where = f" -> {escape(event.output)}" if event.output else ""
+    return f"[{style}]{event.outcome}[/{style}]  {escape(event.source)}{where}"
+
+
+def _table(finished: Sequence[FileFinished]) -> Table:
+    table = Table(title="Summary", title_justify="left")
+    for heading in ("source", "outcome", "scores", "attempts", "model s", "page"):
+        table.add_column(heading, overflow="fold", justify="right" if heading in ("attempts", "model s") else "left")
+    for item in finished:
+        style = _STYLES[item.outcome]
+        page = item.output or item.detail
+        table.add_row(
+            escape(item.source),
+            f"[{style}]{item.outcome}[/{style}]",
+            _history(item.scores),
+            str(item.attempts),
+            f"{item.model_s:.1f}",
+            escape(page),
+        )
+    return table
+
+
+def _history(scores: Sequence[int | None]) -> str:
+    return ", ".join("-" if score is None else str(score) for score in scores)
+
+
+def _speed(event: TokensReceived) -> str:
+    rate = event.tokens / event.elapsed_s if event.elapsed_s > 0 else 0.0
+    return f"{event.tokens} tokens, {event.elapsed_s:.1f} s, {rate:.0f} tokens/s"
+
+
+Reporter = JsonReporter | ConsoleReporter
+
+
+def make_reporter(form: str, *, to_stderr: bool, quiet: bool, verbose: bool) -> Reporter:
+    """Return the reporter for ``form`` ("text" or "json"), on stderr when stdout holds the page."""
+    if form == "json":
+        return JsonReporter(sys.stdout)
+    return ConsoleReporter(Console(stderr=to_stderr, emoji=False), quiet=quiet, verbose=verbose)

@@ -1,0 +1,143 @@
+"""Parsing of requests: no model needed."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reflexion.embedded.options import Options, parse_options
+from reflexion.embedded.wire import ApiError, model_name, parse_body, parse_chat, parse_keep_alive
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+FIELDS = ["model", "messages", "stream", "options", "keep_alive", "think", "truncate", "tools", "format"]
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, None),
+        (0, 0.0),
+        ("0", 0.0),
+        ("0s", 0.0),
+        (90, 90.0),
+        (1.5, 1.5),
+        ("5m", 300.0),
+        ("1h30m", 5400.0),
+        ("+1.5s", 1.5),
+        (".5s", 0.5),
+        ("250ms", 0.25),
+        ("7us", 7e-6),
+        (-1, math.inf),
+        (10**400, 2.0**33),
+        ("-1m", math.inf),
+    ],
+)
+def test_keep_alive_in_every_form(value: object, seconds: float | None) -> None:
+    assert parse_keep_alive(value) == (None if seconds is None else pytest.approx(seconds))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("-1", 'time: missing unit in duration "-1"'),
+        ("300", 'time: missing unit in duration "300"'),
+        ("", 'time: invalid duration ""'),
+        ("soon", 'time: invalid duration "soon"'),
+        ("5m soon", 'time: unknown unit "m soon" in duration "5m soon"'),
+        ("2d", 'time: unknown unit "d" in duration "2d"'),
+        (True, "Unsupported type: 'bool'"),
+        ([1], "Unsupported type: '[]interface {}'"),
+    ],
+)
+def test_keep_alive_that_is_none(value: object, words: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_keep_alive(value)
+    assert (caught.value.status, str(caught.value)) == (400, words)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"num_predict": "4"}, 'option "num_predict" must be of type integer'),
+        ({"num_ctx": True}, 'option "num_ctx" must be of type integer'),
+        ({"num_gpu": "all"}, 'option "num_gpu" must be of type integer'),
+        ({"temperature": "hot"}, 'option "temperature" must be of type float32'),
+        ({"use_mmap": 1}, 'option "use_mmap" must be of type boolean'),
+        ({"seed": 10**400}, 'option "seed" must be of type integer'),
+        ({"top_p": 1e300}, 'option "top_p" must be of type float32'),
+        ({"stop": "x"}, 'option "stop" must be of type array'),
+        ({"stop": [1]}, 'option "stop" must be of an array of strings'),
+    ],
+)
+def test_options_of_a_wrong_type(option: dict[str, Any], words: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_options(option)
+    assert (caught.value.status, str(caught.value)) == (500, words)
+
+
+def test_options_that_are_unknown_null_or_whole_floats() -> None:
+    parsed = parse_options({"wat": object(), "seed": None, "num_predict": 5.9, "use_mmap": True, "top_k": 3})
+    assert parsed == Options(num_predict=5, top_k=3)
+
+
+def test_sampling_names_only_what_was_decided() -> None:
+    sampling = parse_options({"seed": -1, "stop": ["", "END"], "repeat_penalty": 1}).sampling()
+    assert "seed" not in sampling
+    assert sampling["stop"] == ["END"]
+    assert sampling["repeat_penalty"] == 1
+    assert parse_options({"seed": 7}).sampling()["seed"] == 7
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "missing request body"),
+        (b'{"model":', "unexpected EOF"),
+        (b"{model}", "invalid character 'm' looking for beginning of value"),
+        (b"[]", "json: cannot unmarshal array into Go value of type api.ChatRequest"),
+        (b"[" * 100_000, "exceeded max depth"),
+        (b'{"a": NaN}', "invalid character 'N' looking for beginning of value"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "a number of the request body is too long"),
+    ],
+)
+def test_bodies_that_are_no_object(data: bytes, words: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_body(data)
+    assert (caught.value.status, str(caught.value)) == (400, words)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES))
+def test_any_json_object_is_a_request_or_a_400(body: dict[str, Any]) -> None:
+    status = 200
+    try:
+        request = parse_chat(parse_body(json.dumps(body).encode()))
+    except ApiError as error:
+        status = error.status
+    else:
+        assert request.model
+        assert request.keep_s is None or request.keep_s >= 0
+    assert status in {200, 400}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet=st.characters(categories=["Cs", "L", "Zs"])))
+def test_message_text_can_always_be_sent_on(text: str) -> None:
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+    (message,) = parse_chat(parse_body(body)).messages
+    assert message["content"].encode("utf-8").decode("utf-8") == message["content"]
+    if text.isprintable():
+        assert message["content"] == text
+
+
+def test_the_name_of_a_model_under_both_keys() -> None:
+    assert model_name({"model": "a"}) == model_name({"name": "a"}) == "a"
+    with pytest.raises(ApiError, match="model is required"):
+        model_name({"model": ""})

@@ -1,0 +1,108 @@
+"""What several test files share: a configuration for the double, sources, and the command line run in this process."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reflexion.cli import main
+from tests.ollama_double import Act, OllamaDouble, reply
+
+MODELS = {"GENERATOR": "gen:1b", "CRITIC": "critic:1b", "ADJUDICATOR": "adj:1b"}
+
+SOURCE = '''"""Add numbers."""
+
+
+def add(a: int, b: int = 1) -> int:
+    """Return the sum."""
+    if a < 0:
+        raise ValueError("a must not be negative")
+    return a + b
+'''
+
+PAGE = """# Add numbers
+
+A module that adds numbers.
+
+## `add(a: int, b: int = 1) -> int`
+
+Returns the sum of both.
+
+- `a` (`int`): the first number.
+- `b` (`int`, default `1`): the second number.
+
+Returns: `int`
+
+Raises `ValueError` with the message "a must not be negative" when `a` is below zero.
+"""
+
+
+def page(number: int) -> str:
+    """A good page that differs from every other number's."""
+    return PAGE.replace("A module that adds numbers.", f"A module that adds numbers, edition {'I' * number}.")
+
+
+def verdict(accuracy: object, completeness: object, fix: str = "none") -> Act:
+    """A critic's reply as JSON."""
+    content = {"technical_accuracy": accuracy, "completeness": completeness, "single_critical_fix": fix}
+    return reply(json.dumps(content))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """Runs ``reflexion`` in this process, in a folder of its own with a config.json for a double."""
+
+    folder: Path
+    capsys: pytest.CaptureFixture[str]
+
+    def configure(self, base_url: str, **more: object) -> None:
+        server = {"base_url": base_url, "connect_s": 2, "first_token_s": 20, "idle_s": 10, "total_s": 40}
+        server |= more.pop("server", {})  # type: ignore[call-overload]
+        config = {"model_registry": MODELS, "quality_score_bar": 95, "max_attempts": 4, "server": server} | more
+        (self.folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+
+    def source(self, name: str = "add.py", text: str = SOURCE) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *args: str) -> Ended:
+        self.capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(args)
+        captured = self.capsys.readouterr()
+        code = ended.value.code
+        return Ended(code if isinstance(code, int) else 1 if code else 0, captured.out, captured.err)
+
+    def record(self, output: str = "output") -> dict[str, object]:
+        """The record of the only run whose pages went into ``output``."""
+        [path] = (self.folder / output / ".reflexion").glob("*.json")
+        content: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+        return content
+
+
+def approve(
+    double: OllamaDouble,
+    rounds: int = 1,
+    *,
+    gen: Sequence[Act] = (),
+    critic: Sequence[Act] = (),
+    adj: Sequence[Act] = (),
+) -> None:
+    """Script a run that is approved in its last round of ``rounds``, or play what is given for a role instead."""
+    double.script("gen:1b", *(gen or [reply(page(number)) for number in range(1, rounds + 1)]))
+    verdicts = [verdict(80, 70, f"Fix number {number}.") for number in range(1, rounds)]
+    double.script("critic:1b", *(critic or [*verdicts, verdict(100, 100)]))
+    double.script("adj:1b", *(adj or [reply(page(rounds))]))

@@ -1,0 +1,55 @@
+"""Written documentation: every configuration key is explained, and links between pages lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reflexion.config import Config, Role, RoleSettings, ServerSettings
+from reflexion.prompts import load_prompts
+from reflexion.text.thinking import code_spans
+
+REPOSITORY = Path(__file__).parent.parent
+CONFIGURATION = (REPOSITORY / "docs" / "configuration.md").read_text(encoding="utf-8")
+KEYS = [*Config.model_fields, *RoleSettings.model_fields, *ServerSettings.model_fields]
+PAGES = sorted(path for folder in (".", "docs", "benchmarks") for path in (REPOSITORY / folder).glob("*.md"))
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_key_has_a_row(key: str) -> None:
+    assert re.search(rf"^\| `{key}` \|", CONFIGURATION, re.MULTILINE)
+
+
+def test_every_text_of_a_role_has_a_row_with_its_placeholders() -> None:
+    for role, texts in load_prompts("docs", None).words.items():
+        assert role in list(Role)
+        for key, text in texts.items():
+            row = re.search(rf"^\| {role} \| `{key}` \|.*\| (.+) \|$", CONFIGURATION, re.MULTILINE)
+            assert row, (role, key)
+            assert set(re.findall(r"\$(\w+)", row[1])) == set(re.findall(r"\$(\w+)", text)), (role, key)
+
+
+def anchors(page: Path) -> set[str]:
+    headings = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def without_code(text: str) -> str:
+    kept, at = [], 0
+    for start, end in code_spans(text):
+        kept.append(text[at:start])
+        at = max(at, end)
+    return "".join([*kept, text[at:]])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_relative_links_resolve(page: Path) -> None:
+    for target in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        there = page.parent / name if name else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
