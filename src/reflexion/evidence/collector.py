@@ -160,8 +160,8 @@ class Collector:
 
         One of parameters without a known subject is no claim.
         """
+        self.note_orphan(scope)
         if scope.subject is None and role == "parameter":
-            self.orphans += 1
             return
         index = self._open_list(scope, role, entries)
         list_id = self.lists[index].list_id if index is not None else len(self.lists)
@@ -183,6 +183,10 @@ class Collector:
         else:
             old = self.lists[index]
             self.lists[index] = replace(old, end_line=max(old.end_line, last), names=old.names + names)
+
+    def note_orphan(self, scope: Scope) -> None:
+        """Count claims that name no symbol, or only the page's title."""
+        self.orphans += scope.subject is None or scope.page
 
     def signature_of(self, scope: Scope) -> SignatureClaim | None:
         """Return the latest full signature of the scope's symbol, or None."""

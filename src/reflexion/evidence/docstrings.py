@@ -8,8 +8,9 @@ from reflexion.evidence.claims import ConstantClaim, ListStyle, ReturnClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import Entry, qualified, read_entry, with_words
 from reflexion.evidence.inline import Inline, plain, read_inline, ticked
-from reflexion.evidence.roles import add_constant, add_raise, add_return, is_literal, is_nothing, list_role
+from reflexion.evidence.roles import add_constant, add_raise, add_return, is_nothing, list_role
 from reflexion.evidence.statements import keys_in
+from reflexion.evidence.syntax import is_literal
 from reflexion.evidence.words import Role, role_of
 
 _GOOGLE = re.compile(r"^(?P<indent>[ \t]*)(?P<title>[A-Z][A-Za-z ]{2,24}):[ \t]*$")

@@ -8,7 +8,8 @@ from reflexion.evidence.claims import ConstantClaim, Example, SignatureClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.docstrings import block_lines, read_docstring
 from reflexion.evidence.markup import Node
-from reflexion.evidence.signatures import Stub, parse_quietly, read_signature, read_stub
+from reflexion.evidence.signatures import Stub, read_signature, read_stub
+from reflexion.evidence.syntax import parse_module, source_of
 from reflexion.evidence.titles import Named
 
 PYTHON = frozenset({"", "python", "py", "python3", "pyi", "py3", "python2"})
@@ -181,7 +182,7 @@ def _is_constants(scope: Scope) -> bool:
 
 def _constants(node: Node, scope: Scope) -> list[ConstantClaim]:
     """Return the assignments of a fence that holds nothing else."""
-    tree = parse_quietly(node.code)
+    tree = parse_module(node.code)
     claims: list[ConstantClaim] = []
     same = (scope.subject or "").rpartition(".")[2].isupper()
     for one in tree.body if tree else []:
@@ -190,8 +191,8 @@ def _constants(node: Node, scope: Scope) -> list[ConstantClaim]:
         )
         if not isinstance(target, ast.Name) or not isinstance(one, ast.Assign | ast.AnnAssign) or one.value is None:
             return []
-        typed = ast.unparse(one.annotation) if isinstance(one, ast.AnnAssign) else None
-        value = ast.unparse(one.value)
+        typed = source_of(one.annotation) if isinstance(one, ast.AnnAssign) else None
+        value = source_of(one.value) or ""
         subject = None if same else scope.subject
         claims.append(
             ConstantClaim(node.code_line + one.lineno - 1, target.id, subject, value, typed, f"{target.id} = {value}")

@@ -14,6 +14,8 @@ from reflexion.evidence.titles import Named, Title, is_sure, read_title
 from reflexion.evidence.words import Role
 
 _LOCAL: frozenset[Role] = frozenset({"parameters", "returns", "yields", "attributes", "signature", "examples", "bases"})
+# These may as well be about the module, unless a heading of the kind above came before.
+_AFTER_LOCAL: frozenset[Role] = frozenset({"raises", "module", "foreign"})
 _NUMPY_LEVEL = 2
 
 
@@ -22,7 +24,6 @@ class Outline:
     """The open sections, outermost first: heading level and scope of each."""
 
     stack: list[tuple[int, Scope]] = field(default_factory=lambda: [(0, Scope())])
-    symbols_at: dict[int, int] = field(default_factory=dict)
 
     def open(self, node: Node, scope: Scope, out: Collector) -> Scope:
         """Open the section of a heading: add what the heading claims, return the section's scope."""
@@ -68,10 +69,9 @@ class Outline:
         if title.of is not None:
             subject = qualified_name(None if parent.page else parent.subject, parent.kind_word, title.of)
             return replace(parent, subject=subject, attached=False).with_role(role, node.line)
-        if beside is not None and beside.subject is not None and beside.subject != parent.subject:
-            alone = self.symbols_at.get(node.level, 0) == 1
-            if role in _LOCAL or ((beside.attached or alone) and role in ("raises", "module", "foreign")):
-                return replace(beside, foreign=parent.foreign, attached=True).with_role(role, node.line)
+        own = beside is not None and beside.subject is not None and beside.subject != parent.subject
+        if beside is not None and own and (role in _LOCAL or (beside.attached and role in _AFTER_LOCAL)):
+            return replace(beside, foreign=parent.foreign, attached=True).with_role(role, node.line)
         return replace(parent, attached=False, led=False).with_role(role, node.line)
 
     def _symbol_scope(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> Scope:
@@ -84,9 +84,10 @@ class Outline:
         named = replace(named, kind_word=kind)
         sure = is_sure(named, node.level) and parent.role not in ("examples", "raises")
         out.add_symbol(named, parent, node.line, "heading", text, sure=sure)
-        self.symbols_at[node.level] = self.symbols_at.get(node.level, 0) + 1
         _add_value(named, inline, parent, out)
-        return replace(inner.about(named), page=node.level == 1 and not sure)
+        page = node.level == 1 and not sure
+        # With a subject from outside, the page's first heading is its title.
+        return inner if page and parent.subject is not None else replace(inner.about(named), page=page)
 
     def _add_entry(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> bool:
         """Add a heading that is an entry of its section: a parameter, an exception, a constant."""

@@ -1,6 +1,5 @@
 """The texts under a role: what is returned, what is raised, which value a constant has, which bases a class has."""
 
-import ast
 import re
 from dataclasses import replace
 
@@ -29,6 +28,7 @@ from reflexion.evidence.sentences import (
     unquoted,
 )
 from reflexion.evidence.statements import keys_in
+from reflexion.evidence.syntax import is_literal
 from reflexion.evidence.titles import Named
 from reflexion.evidence.typenames import is_known_type, is_type
 
@@ -62,6 +62,7 @@ def add_return(inline: Inline, scope: Scope, out: Collector) -> None:
     yields = scope.role == "yields"
     if not text:
         return
+    out.note_orphan(scope)
     keys = keys_in(marked)
     if _NO_RETURN.search(plain(marked)) or is_nothing(marked) or _none_first(marked):
         out.returns.append(ReturnClaim(inline.line, scope.subject, None, None, none=True, yields=yields, text=text))
@@ -137,6 +138,7 @@ def _key_of(marked: str) -> str | None:
 def add_raise(inline: Inline, scope: Scope, out: Collector) -> list[RaiseClaim]:
     """Add what a text under "Raises" states, and return the raises."""
     marked = inline.marked
+    out.note_orphan(scope)
     if is_nothing(marked) or re.match(r"^\W*none\s+(?:explicitly|directly|raised)\b", plain(marked), re.IGNORECASE):
         out.denials.append(DenialClaim(inline.line, scope.subject, None, ticked(marked)))
         return []
@@ -254,17 +256,6 @@ def constant_of(entry: Entry) -> tuple[str | None, str | None]:
         return " ".join(stated.group(1).split()), entry.type
     bare = re.match(r"\s*([\"'][^\"']*[\"']|-?\d[\d_.]*)\s*(?:$|[.,;\n\u2028]?\s*$|\s[\u2013\u2014-])", entry.rest)
     return (bare.group(1) if bare else None), entry.type
-
-
-def is_literal(text: str) -> bool:
-    """Say whether a text is a Python literal."""
-    if len(text) > 500 or "\\" in text:
-        return False
-    try:
-        ast.literal_eval(text.strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def add_constant(inline: Inline, scope: Scope, out: Collector, *, where_table: bool = False) -> bool:

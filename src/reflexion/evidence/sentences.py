@@ -1,14 +1,15 @@
 """Sentences that claim something: raises, denials, what is returned, and who wrote which version when."""
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reflexion.evidence.claims import HistoryKind
+from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
 from reflexion.evidence.typenames import is_known_type
 
+_LONGEST = 3_000
 _MARKS = f"[{CODE_ON}{CODE_OFF}{MARK_ON}{MARK_OFF}]*"
 _EXCEPTION_NAME = (
     r"(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failure|ExceptionGroup)"
@@ -68,15 +69,16 @@ class Said:
 
 
 def sentences(marked: str) -> Iterator[tuple[int, str]]:
-    """Yield the sentences of a marked text with their offsets; a full stop inside code or quotes ends none."""
-    masked = _masked(marked)
+    """Yield the sentences of a marked text with their offsets; a full stop inside code or quotes ends none.
+
+    What runs on for more than 3,000 characters is no sentence.
+    """
     start = 0
-    for end in _SENTENCE_END.finditer(masked):
-        if marked[start : end.end()].strip():
-            yield start, marked[start : end.end()]
-        start = end.end()
-    if marked[start:].strip():
-        yield start, marked[start:]
+    for end in (*(found.end() for found in _SENTENCE_END.finditer(_masked(marked))), len(marked)):
+        sentence = marked[start:end]
+        if len(sentence) <= _LONGEST and not sentence.isspace() and sentence:
+            yield start, sentence
+        start = end
 
 
 def _masked(marked: str) -> str:
@@ -113,18 +115,9 @@ def leading_message(marked: str) -> str | None:
         return None
     text = quoted(found)
     code = found.groupdict().get("code")
-    if code and (" " not in text or (code[:1] not in "\"'f\u201c" and _is_expression(text))):
+    if code and (" " not in text or (code[:1] not in "\"'f\u201c" and parse_expression(text) is not None)):
         return None
     return text
-
-
-def _is_expression(text: str) -> bool:
-    """Say whether a code span holds Python (a condition, a value) rather than words."""
-    try:
-        ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def call_message(call: str | None) -> str | None:
@@ -137,9 +130,10 @@ def call_message(call: str | None) -> str | None:
 
 def raises_in(marked: str) -> Iterator[Said]:
     """Yield the raises that the sentences of a text state."""
+    if not _RAISES.search(marked):
+        return
     for at, sentence in sentences(marked):
-        verb = _RAISES.search(sentence)
-        if verb:
+        if _RAISES.search(sentence):
             yield from _raises_of(sentence, at)
 
 
@@ -248,6 +242,7 @@ _DENIALS = (
     ),
     re.compile(r"\b(?:no|without(?:\s+raising)?(?:\s+any)?)\s+(?:known\s+)?exceptions?(?=[.\s]*$)", re.IGNORECASE),
 )
+_DENIAL_HINT = re.compile(r"\b(?:rais|throw|exception)", re.IGNORECASE)
 _HEDGES = re.compile(
     r"\b(?:if|when|whenever|unless|for|while|where|once|with|on|in case|as long as|until|except|other than|beyond|"
     r"besides|apart|provided|in most|normally|typically|usually|otherwise|but|however|during|by default|in normal|"
@@ -266,6 +261,8 @@ _DENYING_SUBJECT = re.compile(
 
 def denials_in(marked: str) -> Iterator[Said]:
     """Yield the unconditional statements that nothing, or not this type, is raised."""
+    if not _DENIAL_HINT.search(marked):
+        return
     for at, sentence in sentences(marked):
         for pattern in _DENIALS:
             found = pattern.search(sentence)
@@ -293,6 +290,8 @@ _RETURNS = re.compile(
 
 def returned_in(marked: str) -> Iterator[Said]:
     """Yield the types that sentences such as "Returns a ``float``." state without a condition."""
+    if CODE_ON not in marked or "eturn" not in marked:
+        return
     for at, sentence in sentences(marked):
         found = _RETURNS.match(sentence.replace(MARK_ON, "").replace(MARK_OFF, ""))
         rest = plain(sentence[found.end() :]) if found else ""
@@ -337,8 +336,13 @@ _HISTORY: tuple[tuple[HistoryKind, re.Pattern[str]], ...] = (
 )
 
 
+_HISTORY_HINT = re.compile(r"\b(?:by|in|since|as of|on|at|version|under|copyright)\b|:|\u00a9", re.IGNORECASE)
+
+
 def history_in(marked: str) -> Iterator[tuple[int, HistoryKind, str]]:
     """Yield the versions, authors, dates and licences that sentences state."""
+    if not _HISTORY_HINT.search(marked):
+        return
     for at, sentence in sentences(marked):
         text = plain(sentence)
         for kind, pattern in _HISTORY:

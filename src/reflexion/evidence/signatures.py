@@ -3,11 +3,12 @@
 import ast
 import re
 import textwrap
-import warnings
 from dataclasses import replace
 
 from reflexion.evidence.claims import BaseClaim, ClaimedParameter, ConstantClaim, SignatureClaim
+from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import ParameterKind
+from reflexion.evidence.syntax import parse_module, source_of
 
 NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
 _CALL = re.compile(rf"^(?P<lead>(?:(?:async|def|class)\s+)*)(?P<name>{NAME})\s*\((?P<rest>.*)$", re.DOTALL)
@@ -15,18 +16,6 @@ _ELLIPSIS = re.compile(r"(^|,)\s*(?:\.\.\.|\u2026)\s*(?=,|$)")
 _LONGEST = 4000
 _STUB_START = re.compile(r"^\s*(?:@|(?:async\s+)?def\s|class\s)")
 _DEFINITION = re.compile(r"^\s*(?:async\s+def|def|class)\s")
-
-
-def parse_quietly(code: str) -> ast.Module | None:
-    """Parse Python, or return None for what is none; no warning about strange escapes gets out."""
-    if len(code) > 200_000:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def read_signature(text: str, line: int, subject: str | None = None) -> SignatureClaim | None:
@@ -88,10 +77,10 @@ def _returns(tail: str) -> str | None:
     arrow, typed = tail[:2], tail[2:].strip()
     if not tail or arrow != "->" or not typed:
         return None if tail else ""
-    try:
-        return ast.unparse(ast.parse(typed, mode="eval"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return " ".join(typed.split()) if re.fullmatch(r"[\w\s.\[\]|,]+", typed) else None
+    node = parse_expression(typed)
+    if node is not None:
+        return source_of(node) or typed
+    return " ".join(typed.split()) if re.fullmatch(r"[\w\s.\[\]|,]+", typed) else None
 
 
 def _cleaned(inside: str) -> tuple[str, bool, frozenset[str]]:
@@ -108,12 +97,9 @@ def _cleaned(inside: str) -> tuple[str, bool, frozenset[str]]:
 
 def read_parameters(inside: str) -> list[ClaimedParameter] | None:
     """Parse what stands between the brackets of a definition."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # The line break closes a comment that the text may end with.
-            module = ast.parse(f"def f({inside}\n): ...")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    # The line break closes a comment that the text may end with.
+    module = parse_module(f"def f({inside}\n): ...")
+    if module is None:
         return None
     function = module.body[0]
     return parameters_of(function.args) if isinstance(function, ast.FunctionDef) and len(module.body) == 1 else None
@@ -126,13 +112,13 @@ def parameters_of(arguments: ast.arguments) -> list[ClaimedParameter]:
     found: list[ClaimedParameter] = []
     for index, (argument, default) in enumerate(zip(plain, defaults, strict=True)):
         kind: ParameterKind = "positional-only" if index < len(arguments.posonlyargs) else "positional"
-        found.append(ClaimedParameter(argument.arg, kind, _source(argument.annotation), _source(default)))
+        found.append(ClaimedParameter(argument.arg, kind, source_of(argument.annotation), source_of(default)))
     if star := arguments.vararg:
-        found.append(ClaimedParameter(star.arg, "var-positional", _source(star.annotation)))
+        found.append(ClaimedParameter(star.arg, "var-positional", source_of(star.annotation)))
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found.append(ClaimedParameter(argument.arg, "keyword-only", _source(argument.annotation), _source(default)))
+        found.append(ClaimedParameter(argument.arg, "keyword-only", source_of(argument.annotation), source_of(default)))
     if stars := arguments.kwarg:
-        found.append(ClaimedParameter(stars.arg, "var-keyword", _source(stars.annotation)))
+        found.append(ClaimedParameter(stars.arg, "var-keyword", source_of(stars.annotation)))
     return found
 
 
@@ -141,14 +127,6 @@ def split_bound(parameters: list[ClaimedParameter]) -> tuple[str | None, list[Cl
     if parameters and parameters[0].name in ("self", "cls") and parameters[0].annotation is None:
         return parameters[0].name, parameters[1:]
     return None, parameters
-
-
-def _source(node: ast.expr | None) -> str | None:
-    """Return a node's source text, or None."""
-    try:
-        return ast.unparse(node) if node is not None else None
-    except (RecursionError, ValueError):
-        return None
 
 
 Stub = tuple[list[SignatureClaim], list[ConstantClaim], list[BaseClaim], list[tuple[ast.AST, str | None]]]
@@ -162,7 +140,7 @@ def read_stub(code: str, line: int, subject: str | None) -> Stub | None:
     """
     if not _STUB_START.match(code):
         return None
-    tree = parse_quietly(textwrap.dedent(code)) or parse_quietly(_with_bodies(textwrap.dedent(code)))
+    tree = parse_module(textwrap.dedent(code)) or parse_module(_with_bodies(textwrap.dedent(code)))
     if tree is None or not tree.body or not all(_is_stub(node) for node in tree.body):
         return None
     stub: Stub = ([], [], [], [])
@@ -235,7 +213,7 @@ def _collect(node: ast.stmt, line: int, subject: str | None, stub: Stub) -> None
         name = _joined(subject, node.name)
         stub[0].append(_class(node, line, subject))
         stub[3].append((node, name))
-        if bases := tuple(text for base in node.bases if (text := _source(base))):
+        if bases := tuple(text for base in node.bases if (text := source_of(base))):
             stub[2].append(BaseClaim(line + node.lineno - 1, name, bases, f"class {node.name}({', '.join(bases)})"))
         for one in node.body:
             _value(one, line, name, stub)
@@ -250,7 +228,7 @@ def _joined(subject: str | None, name: str) -> str:
 def _value(node: ast.stmt, line: int, name: str, stub: Stub) -> None:
     """Add a value that a class stub gives."""
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        claim = ConstantClaim(line + node.lineno - 1, node.targets[0].id, name, _source(node.value))
+        claim = ConstantClaim(line + node.lineno - 1, node.targets[0].id, name, source_of(node.value))
         stub[1].append(replace(claim, text=f"{claim.name} = {claim.value}"))
 
 
@@ -262,9 +240,9 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, line: int, subject: 
         node.name,
         subject,
         tuple(parameters),
-        _source(node.returns),
+        source_of(node.returns),
         is_async=isinstance(node, ast.AsyncFunctionDef),
-        decorators=tuple(text for one in node.decorator_list if (text := _source(one))),
+        decorators=tuple(text for one in node.decorator_list if (text := source_of(one))),
         bound=bound,
         text=f"def {node.name}({_source_of_arguments(node.args)})",
     )
@@ -272,17 +250,14 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, line: int, subject: 
 
 def _source_of_arguments(arguments: ast.arguments) -> str:
     """Return the parameters as source text."""
-    try:
-        return ast.unparse(arguments)
-    except (RecursionError, ValueError):
-        return "..."
+    return source_of(arguments) or "..."
 
 
 def _class(node: ast.ClassDef, line: int, subject: str | None) -> SignatureClaim:
     """Return the claim of a class stub, with its constructor's parameters or its annotated fields."""
     starts = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
     fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
-    decorators = tuple(text for one in node.decorator_list if (text := _source(one)))
+    decorators = tuple(text for one in node.decorator_list if (text := source_of(one)))
     record = any("dataclass" in one for one in decorators)
     parameters = split_bound(parameters_of(starts[-1].args))[1] if starts else []
     if not starts and record:
@@ -295,7 +270,7 @@ def _class(node: ast.ClassDef, line: int, subject: str | None) -> SignatureClaim
         None,
         is_class=True,
         decorators=decorators,
-        bases=tuple(text for base in node.bases if (text := _source(base))),
+        bases=tuple(text for base in node.bases if (text := source_of(base))),
         abridged=not starts and not (record and fields),
         text=f"class {node.name}",
     )
@@ -304,4 +279,4 @@ def _class(node: ast.ClassDef, line: int, subject: str | None) -> SignatureClaim
 def _field(node: ast.AnnAssign) -> ClaimedParameter:
     """Return the constructor parameter that a dataclass field makes."""
     name = node.target.id if isinstance(node.target, ast.Name) else ""
-    return ClaimedParameter(name, "positional", _source(node.annotation), _source(node.value))
+    return ClaimedParameter(name, "positional", source_of(node.annotation), source_of(node.value))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reflexion.evidence.entries import DASH
+from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
 from reflexion.evidence.sentences import sentences, unquoted
 from reflexion.evidence.signatures import NAME
@@ -52,8 +53,9 @@ _KIND = re.compile(
 )
 _LATE_PROPERTY = re.compile(r",?\s+as\s+a\s+(?:read-only\s+)?(?P<kind>property)\b", re.IGNORECASE)
 _PROPERTY_TYPE = re.compile(
-    rf"\bproperty\b(?:[:,]?[^.{CODE_ON}]{{0,80}},?\s+as\s+an?|\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)\s*"
-    rf"(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
+    rf"\bproperty\b(?:[:,]?[^.{CODE_ON}]{{0,80}},?\s+as\s+an?|\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)"
+    rf"\s*(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))"
+    r"(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
     re.IGNORECASE,
 )
 _RETURN_TYPE = re.compile(
@@ -90,8 +92,14 @@ class Stated:
     type: str | None = None
 
 
+_BASE_HINT = re.compile(r"inherit|deriv|extend|class|base|parent|kind of", re.IGNORECASE)
+_KIND_HINT = re.compile(r"async|coroutine|property|static|class", re.IGNORECASE)
+
+
 def bases_in(marked: str) -> Iterator[Stated]:
     """Yield the base classes that sentences give; ``name`` is None where the section's class is meant."""
+    if CODE_ON not in marked or not _BASE_HINT.search(marked):
+        return
     for at, sentence in sentences(marked):
         for found in _BASES.finditer(sentence):
             named = _before(sentence[: found.start()])
@@ -158,15 +166,14 @@ def _is_value(text: str) -> bool:
     """Say whether a text can be the value of a constant: an expression, no bare type."""
     if len(text) > 1000 or "\\" in text:
         return "\\" in text and text[:1] in "\"'rb"
-    try:
-        node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return not (isinstance(node, ast.Name) and is_known_type(text) and text != "None")
+    node = parse_expression(text)
+    return node is not None and not (isinstance(node, ast.Name) and is_known_type(text) and text != "None")
 
 
 def kind_in(marked: str) -> tuple[int, str] | None:
     """Return offset and kind word of a text that says what its symbol is ("A property of type ..."), or None."""
+    if not _KIND_HINT.search(marked):
+        return None
     for at, sentence in sentences(marked):
         bare = sentence.replace(MARK_ON, "").replace(MARK_OFF, "")
         found = _KIND.match(bare)
@@ -188,6 +195,8 @@ def _kind_word(text: str) -> str:
 
 def types_in(marked: str) -> Iterator[Stated]:
     """Yield the types that sentences state: "A property of type ``bool``.", "Return type: ``str``", "as an ``int``"."""
+    if "eturn" not in marked and "roperty" not in marked:
+        return
     for at, sentence in sentences(marked):
         for pattern in (_PROPERTY_TYPE, _RETURN_TYPE, _RETURNED_AS):
             found = pattern.search(sentence)
@@ -206,6 +215,8 @@ _DEFAULTED = re.compile(
 
 def defaults_in(marked: str, names: frozenset[str]) -> Iterator[Stated]:
     """Yield the defaults that sentences give to one of these parameters: the one named last before it."""
+    if "default" not in marked:
+        return
     for at, sentence in sentences(marked):
         spans = [one for one in re.finditer(rf"{CODE_ON}\**(\w+){CODE_OFF}", sentence) if one.group(1) in names]
         for found in _DEFAULTED.finditer(sentence):
@@ -225,6 +236,8 @@ def keys_in(marked: str) -> tuple[str, ...] | None:
 
 def returned_keys_in(marked: str) -> Iterator[Stated]:
     """Yield the keys of the dictionary that sentences say is returned."""
+    if "key" not in marked:
+        return
     for at, sentence in sentences(marked):
         keys = keys_in(sentence) if re.search(r"\b(?:returns?|result)\b", sentence, re.IGNORECASE) else None
         if keys:
@@ -233,6 +246,8 @@ def returned_keys_in(marked: str) -> Iterator[Stated]:
 
 def says_no_parameters(marked: str) -> int | None:
     """Return the offset of a sentence that says that its symbol takes no arguments, or None."""
+    if " no " not in marked:
+        return None
     for at, sentence in sentences(marked):
         if _NO_PARAMETERS.match(plain(sentence)):
             return at

@@ -15,11 +15,11 @@ from reflexion.evidence.roles import (
     add_keys,
     add_raise,
     add_return,
-    is_literal,
     is_nothing,
     returned_type,
 )
 from reflexion.evidence.sentences import unquoted
+from reflexion.evidence.syntax import is_literal
 from reflexion.evidence.titles import Named, is_class_like, read_named
 from reflexion.evidence.words import Role, role_of, title_of
 

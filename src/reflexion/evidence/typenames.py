@@ -3,6 +3,8 @@
 import ast
 import re
 
+from reflexion.evidence.expressions import parse_expression
+
 # Words for types that documents use besides Python's own names, and the spelling they share.
 _WORDS = {
     "string": "str",
@@ -154,16 +156,16 @@ def normalise_type(text: str) -> str | None:
         return None
     try:
         return _spelled(_parsed(cleaned))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (ValueError, RecursionError):
         return None
 
 
 def _parsed(text: str) -> ast.expr:
     """Parse a type text, in Python's or in everyday words."""
-    try:
-        return ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return ast.parse(_worded(text), mode="eval").body
+    node = parse_expression(text) or parse_expression(_worded(text))
+    if node is None:
+        raise ValueError
+    return node
 
 
 def _worded(text: str, depth: int = 0) -> str:
