@@ -21,7 +21,7 @@ _VALUE = (
     rf"(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}"
     r"|(?P<quoted>\"[^\"\n]*\"|'[^'\n]*'|\u201c[^\u201d\n]*\u201d)"
     r"|(?P<bare>-?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?|True|False|None|\[\]|\{\}|\(\)|[A-Z][A-Z0-9]*_[A-Z0-9_]*"
-    r"|[A-Za-z_]\w*\.[A-Za-z_][\w.]*)(?=\s*(?:[.,;:)\]]+(?:\s|$|[)\]\ue001\ue003])|\n|\u2028|$)))"
+    r"|[A-Za-z_]\w*\.[A-Za-z_][\w.]*)(?=\s*(?:[.,;:)\]]+(?:\s|$|[)\]\ue001\ue003])|\n|\u2028|$|[\u2013\u2014]|-\s)))"
 )
 _CONDITION = r"(?!\s*(?:if|when|unless|on|for|depending|in|while|otherwise)\b)"
 _DEFAULT = re.compile(
@@ -82,6 +82,8 @@ def _bare(name: str) -> str:
 
 def _is_label(name: str) -> bool:
     """Say whether a word in front of an entry is a label ("Note", "Returns", "None") and no name."""
+    if name.isupper() and len(name) > 1:
+        return name in ("NOTE", "WARNING", "TODO", "TIP", "IMPORTANT", "EXAMPLE")
     return name.lower() in NO_NAMES or (name[0].isupper() and role_of(name) is not None)
 
 

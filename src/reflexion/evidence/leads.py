@@ -38,7 +38,7 @@ def read_lead(inline: Inline, *, item: bool = False) -> Lead | None:
         or plain(label).endswith(":")
         or _AFTER_BOLD.match(inline.marked[found.end() :])
     )
-    title = read_title(label, inline.line) if closed and not _is_lower_name(label) else None
+    title = read_title(label, inline.line) if closed and not _is_name(label) else None
     if title is None or title.role is None or (CODE_ON in label and title.of is None):
         return None
     if bold is None and title.role in ("symbols", "functions", "module", "foreign") and title.of is None:
@@ -53,9 +53,11 @@ _LOWER = frozenset(
 )
 
 
-def _is_lower_name(label: str) -> bool:
-    """Say whether a label is a parameter's name ("*name*: ...") rather than a title."""
+def _is_name(label: str) -> bool:
+    """Say whether a label is a name ("*name*: ...", "**VERSION**: ...") rather than a title."""
     word = plain(label).rstrip(":")
+    if word.isupper() and word.lower() not in _LOWER:
+        return word not in ("NOTE", "WARNING", "TIP", "IMPORTANT")
     return word.islower() and " " not in word and word not in _LOWER
 
 

@@ -104,8 +104,12 @@ def unquoted(text: str) -> str:
 
 def message_in(marked: str) -> str | None:
     """Return the message that words quote after "message", "saying" and the like, or None."""
-    found = _MESSAGE.search(marked[:4000])
-    return quoted(found) if found else None
+    for found in _MESSAGE.finditer(marked[:4000]):
+        text = quoted(found)
+        # 'If it says "x"' quotes a value, 'saying "no such key"' a message.
+        if " " in text or found.group().lower().startswith(("message", "msg", "saying", "stating")):
+            return text
+    return None
 
 
 def leading_message(marked: str) -> str | None:

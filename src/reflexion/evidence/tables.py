@@ -125,7 +125,7 @@ _BY_ROLE: dict[Role, Column] = {
     "author": "author",
     "changelog": "change",
 }
-_LEADERS: tuple[Column, ...] = ("parameter", "attribute", "exception", "constant", "member", "symbol", "key", "name")
+_LEADERS: tuple[Column, ...] = ("parameter", "attribute", "exception", "constant", "member", "symbol", "key")
 _NO_DEFAULT = frozenset(
     {"", "-", "\u2013", "\u2014", "n/a", "na", "required", "no default", "none (required)", "(required)", "*", "/"}
 )
@@ -140,7 +140,8 @@ def read_table(node: Node, scope: Scope, out: Collector) -> None:
         return
     header = _header(rows[0], scope)
     body = [row for row in rows[1:] if any(cell.plain for cell in row.cells)]
-    leader = next((column for column in _LEADERS if column in header), None)
+    # The leftmost column that names something leads; "Name" only where no other does.
+    leader = next((column for column in header if column in _LEADERS), "name" if "name" in header else None)
     if _is_changelog(header, scope):
         for row in body:
             out.add_history(row.line, "changelog", " | ".join(cell.plain for cell in row.cells))
@@ -149,7 +150,7 @@ def read_table(node: Node, scope: Scope, out: Collector) -> None:
         _read_record(body, out)
     elif leader is not None:
         _read_by_leader(_resolved(leader, header, scope), header, rows[0], body, scope, out)
-    elif scope.role in ("returns", "yields") and "type" in header:
+    elif "returns" in header[:1] or (scope.role in ("returns", "yields") and "type" in header):
         _read_return_rows(header, body, scope, out)
     _read_prose(header, body, scope, out)
 
@@ -379,7 +380,7 @@ def _header_kind(header: list[Column], top: Node) -> str | None:
 def _read_return_rows(header: list[Column], body: list[Node], scope: Scope, out: Collector) -> None:
     """Read a table of types under "Returns": a single row is the result."""
     if len(body) == 1:
-        cell = _cell(body[0], header, ("type",))
+        cell = _cell(body[0], header, ("returns", "type"))
         words = _words(header, body[0])
         add_return(Inline(f"{cell.marked}: {words}" if words else cell.marked, body[0].line), scope, out)
 
