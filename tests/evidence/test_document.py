@@ -52,8 +52,10 @@ PARAMETER_STYLES = {
         "list",
     ),
     "bold and dashes": (
-        "Parameters:\n\n* **amount** (*int*) \u2013 How much,\n  in cents.\n"
-        "* **note** (*str*, *optional*, default `None`) — Why.\n",
+        (
+            "Parameters:\n\n* **amount** (*int*) \u2013 How much,\n  in cents.\n"
+            "* **note** (*str*, *optional*, default `None`) — Why.\n"
+        ),
         [(5, "amount", "int", None, None), (7, "note", "str", "None", True)],
         "list",
     ),
@@ -86,8 +88,10 @@ PARAMETER_STYLES = {
         "prose",
     ),
     "google": (
-        "Pays.\n\nArgs:\n    amount (int): How much.\n        In cents.\n"
-        "    note (str, optional): Why. Defaults to None.\n",
+        (
+            "Pays.\n\nArgs:\n    amount (int): How much.\n        In cents.\n"
+            "    note (str, optional): Why. Defaults to None.\n"
+        ),
         [(6, "amount", "int", None, None), (8, "note", "str", "None", True)],
         "google",
     ),
