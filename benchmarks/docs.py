@@ -19,6 +19,8 @@ from pathlib import Path
 
 from reflexion.config import Role, RoleSettings
 from reflexion.context import Context
+from reflexion.evidence.assemble import outline
+from reflexion.evidence.source import facts_of_python
 from reflexion.loaders import Source, load_path
 from reflexion.ollama.reply import Binding, CallStats, Message
 from reflexion.ollama.roles import Models
@@ -118,7 +120,8 @@ def engine(name: str) -> Iterator[tuple[str, str]]:
 
 def prompt(name: str) -> None:
     """Prompt seconds of a generator over four rounds on a 300-line file: our layout beside the naive one."""
-    source = Source("large.py", "large", large_source(300), "", True)
+    text = large_source(300)
+    source = Source("large.py", "large", text, "", facts_of_python(text, "large"))
     words = load_prompts("docs", None)
     with engine(name) as (url, model):
         settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": 300, "thinking": "off"})
@@ -152,7 +155,16 @@ def our_layout(source: Source, words: Prompts) -> Layout:
     """The pipeline's own messages: source first, drafts and fixes appended."""
     beginning = [
         Message("system", words.fill("GENERATOR", "system")),
-        Message("user", words.fill("GENERATOR", "draft", name=source.label, source=delimit(source.text, "SOURCE"))),
+        Message(
+            "user",
+            words.fill(
+                "GENERATOR",
+                "draft",
+                name=source.label,
+                source=delimit(source.text, "SOURCE"),
+                facts=outline(source.facts),
+            ),
+        ),
     ]
 
     def layout(drafts: Sequence[str]) -> list[Message]:

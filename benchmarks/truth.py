@@ -17,7 +17,6 @@ from benchmarks.truth_mutations_errors import ERROR_MUTATORS
 from benchmarks.truth_mutations_text import TEXT_MUTATORS
 from benchmarks.truth_pages import STYLES, Page
 from benchmarks.truth_source import CORPUS, read_things
-
 from reflexion.evidence.document import read_claims
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
@@ -52,11 +51,11 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "wrong return type": frozenset({"R401"}),
     "wrong returned keys": frozenset({"R402"}),
     "invented history": frozenset({"H501", "H502", "H503", "H504", "H505"}),
-    "chatter": frozenset({"T601"}),
-    "leftover verdict": frozenset({"T602"}),
-    "repetition": frozenset({"T603"}),
-    "unclosed fence": frozenset({"T604"}),
-    "truncated text": frozenset({"T605"}),
+    "chatter": frozenset({"T001"}),
+    "leftover verdict": frozenset({"T002"}),
+    "repetition": frozenset({"T003"}),
+    "unclosed fence": frozenset({"T004"}),
+    "truncated text": frozenset({"T005"}),
 }
 ALL_MUTATORS = (*MUTATORS, *CALL_MUTATORS, *ERROR_MUTATORS, *TEXT_MUTATORS)
 

@@ -8,6 +8,8 @@ import typer
 
 from reflexion.cli import app
 from reflexion.config import schema_text
+from reflexion.evidence.rules.guide import rules_page
+from reflexion.evidence.verify import ALL_RULES
 
 WIDTH = 96
 
@@ -26,7 +28,11 @@ def _add_help(command: object, name: str, parent: typer.Context | None, parts: l
         _add_help(sub, f"{name} {sub_name}", context, parts)
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "config.schema.json": schema_text}
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "config.schema.json": schema_text,
+    "rules.md": lambda: rules_page(ALL_RULES),
+}
 
 
 def main() -> None:

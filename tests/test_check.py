@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from reflexion.check.drift import symbol_digests
 from reflexion.check.formats import FORMATS
-from reflexion.check.marker import marker_value, read_marker, symbol_digests
 from reflexion.check.pairs import Pair, find_pairs
 from reflexion.check.run import run_check
 from reflexion.errors import InputError
 from reflexion.evidence.source import facts_of_python
+from reflexion.marker import Marker, read_marker
 
 SOURCE = '''"""Money."""
 
@@ -73,11 +74,7 @@ def _pair(here: Path, document: str = DOCUMENT, source: str = SOURCE) -> Pair:
 def _marker(source: str = "money.py", text: str = SOURCE) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()
     symbols = symbol_digests(facts_of_python(text, "money"))
-    value = marker_value(source)
-    return (
-        f"\n<!-- reflexion outcome=accepted score=97 source={value} source_sha256={digest} "
-        f"text_sha256={'0' * 64} version=0.1.0 symbols={symbols} -->\n"
-    )
+    return f"\n{Marker('accepted', 97, source, digest, '0' * 64, '0.1.0', symbols).comment()}\n"
 
 
 def test_a_good_pair_ends_with_0(here: Path) -> None:
@@ -273,18 +270,18 @@ def test_comments_and_blank_lines_are_no_drift(here: Path) -> None:
 
 def test_the_comment_is_read_back_as_written() -> None:
     text = "# A\n" + _marker("a b/--x,%.py")
-    marker = read_marker(text)
+    _, marker = read_marker(text)
     assert marker is not None
     assert marker.source == "a b/--x,%.py"
     assert marker.line == 3
     assert set(marker.symbols) == {"LIMIT", "charge"}
-    assert marker.fields["outcome"] == "accepted"
+    assert marker.outcome == "accepted"
 
 
 def test_a_page_without_the_comment_at_its_end_has_no_marker() -> None:
-    assert read_marker("# A\n") is None
-    assert read_marker(_marker() + "\nMore text.\n") is None
-    assert read_marker("<!-- reflexion: off P204 -->\n") is None
+    assert read_marker("# A\n")[1] is None
+    assert read_marker(_marker() + "\nMore text.\n")[1] is None
+    assert read_marker("<!-- reflexion: off P204 -->\n")[1] is None
 
 
 def test_many_pairs_in_two_processes_give_the_same_as_in_one(here: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from reflexion import __version__, pages
 from reflexion.batch import NOT_VERIFIED
+from reflexion.marker import Marker
 from tests.ollama_double import Act, OllamaDouble, refuse, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
 
@@ -265,7 +266,7 @@ def test_a_folder_mirrors_its_tree_and_one_bad_file_is_one_line(cli: CommandLine
     assert ended.code == 4
     written = [name for name in tree(cli.folder / "docs") if name.endswith(".md")]
     assert written == ["a/utils.md", "b/utils.md"]
-    assert "line 1: not Python 3" in re.sub(r"\s+", " ", ended.out)
+    assert "bad.py:1: not valid Python" in re.sub(r"\s+", " ", ended.out)
     assert "1 empty files are left out" in ended.out
     record: Any = cli.record("docs")
     assert [entry["outcome"] for entry in record["files"]] == ["accepted", "accepted", "failed", "failed"]
@@ -370,9 +371,7 @@ def test_files_of_one_name_in_a_folder_keep_their_endings(cli: CommandLine, olla
 
 def test_an_input_is_never_replaced_by_a_draft_beside_the_page(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     cli.source("notes.draft.md", "# Notes to document\n")
-    (cli.folder / "notes.md").write_text(
-        pages.render("# Notes", outcome="accepted", score=99, source="x", source_sha256="0"), encoding="utf-8"
-    )
+    (cli.folder / "notes.md").write_text(pages.render("# Notes", Marker("accepted", 99, "x", "0")), encoding="utf-8")
     ended = cli.run("-i", "notes.draft.md", "-o", "notes.md", "--overwrite")
     assert (ended.code, "is an input" in ended.err) == (2, True)
     assert ollama_double.requests == []

@@ -33,7 +33,7 @@ def test_python_is_read_in_the_encoding_that_it_declares(tmp_path: Path, data: b
     source = load_path(write(tmp_path, "a.py", data))
     assert "x = 'é'\n" in source.text
     assert "\ufeff" not in source.text
-    assert (source.is_python, source.name) == (True, "a")
+    assert (source.facts is not None, source.name) == (True, "a")
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_python_is_read_in_the_encoding_that_it_declares(tmp_path: Path, data: b
         ("a.py", "x = 1".encode("utf-16"), "UTF-16"),
         ("a.py", b"x = '\xff'\n", "decoded"),
         ("a.py", b"# coding: klingon\nx = 1\n", "klingon"),
-        ("a.py", b"x = 1\nprint 'two'\n", "line 2: not Python 3"),
-        ("a.py", b"def f(:\n", "line 1"),
+        ("a.py", b"x = 1\nprint 'two'\n", "a.py:2: not Python 3"),
+        ("a.py", b"def f(:\n", "a.py:1: not valid Python"),
         ("a.py", b"(" * 5000 + b")" * 5000, "a.py"),
         ("a.js", b"let x = '\xff'", "decoded"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "binary"),
@@ -68,7 +68,7 @@ def test_what_cannot_be_used_is_one_line_with_its_name(tmp_path: Path, name: str
 
 def test_other_languages_are_read_and_said_not_to_be_python(tmp_path: Path) -> None:
     source = load_path(write(tmp_path, "a.js", b"export const one = 1;\n"))
-    assert (source.text, source.is_python) == ("export const one = 1;\n", False)
+    assert (source.text, source.facts) == ("export const one = 1;\n", None)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_standard_input_is_python_if_it_parses() -> None:
     assert load_stdin(b"x = 1\r\n").text == "x = 1\n"
-    assert load_stdin(b"x = 1\n").is_python
-    assert not load_stdin(b"fn main() {}\n").is_python
+    assert load_stdin(b"x = 1\n").facts is not None
+    assert load_stdin(b"fn main() {}\n").facts is None
     with pytest.raises(InputError, match="standard input"):
         load_stdin(b"\xff\xff\xffabc")
 

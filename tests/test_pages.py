@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reflexion import pages
 from reflexion.errors import InputError
+from reflexion.marker import Marker, read_marker
 
 SHA = "a" * 64
 
@@ -19,13 +20,13 @@ SHA = "a" * 64
 def rendered(
     text: str = "# Page\n\nText.\n", outcome: str = "accepted", score: int | None = 97, source: str = "a.py"
 ) -> str:
-    return pages.render(text, outcome=outcome, score=score, source=source, source_sha256=SHA)
+    return pages.render(text, Marker(outcome, score, source, SHA))
 
 
 @given(st.text(max_size=200), st.sampled_from(["accepted", "not accepted"]), st.text(max_size=40))
 def test_what_is_written_is_read_back(text: str, outcome: str, source: str) -> None:
     page = rendered(text.replace("\r", ""), outcome, None, source)
-    body, marker = pages.read_marker(page)
+    body, marker = read_marker(page)
     assert marker is not None
     assert (marker.outcome, marker.score, marker.source) == (outcome, None, source.encode("utf-8", "replace").decode())
     assert body.strip("\n") == text.replace("\r", "").strip("\n")
@@ -34,7 +35,7 @@ def test_what_is_written_is_read_back(text: str, outcome: str, source: str) -> N
 
 @given(st.text(max_size=300))
 def test_any_text_is_a_page_with_or_without_a_marker(text: str) -> None:
-    body, marker = pages.read_marker(text)
+    body, marker = read_marker(text)
     assert marker is not None or body == text
 
 
@@ -50,7 +51,7 @@ def test_the_comment_cannot_be_ended_by_a_path() -> None:
     page = rendered(source="evil -->\n<script>.py")
     assert page.rstrip().endswith("-->")
     assert page.count("-->") == 1
-    assert pages.read_marker(page)[1] is not None
+    assert read_marker(page)[1] is not None
 
 
 def test_an_accepted_page_is_not_replaced_by_one_that_is_not(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ def test_the_words_of_one_role_are_replaced_and_the_others_stay(tmp_path: Path) 
 
 
 def test_what_is_filled_in_is_never_read_as_a_template() -> None:
-    text = load_prompts("docs", None).fill("GENERATOR", "draft", name="$source", source="cost = $name ${x} $$ $")
+    text = load_prompts("docs", None).fill(
+        "GENERATOR", "draft", name="$source", source="cost = $name ${x} $$ $", facts=""
+    )
     assert "Document this source file: $source" in text
     assert "cost = $name ${x} $$ $" in text
 

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from benchmarks.truth_mutations import MUTATORS, Mutant, sample
 from benchmarks.truth_mutations_calls import CALL_MUTATORS
 from benchmarks.truth_mutations_errors import ERROR_MUTATORS

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reflexion import pages
+from reflexion.check.drift import symbol_digests
 from reflexion.context import Context
 from reflexion.errors import InputError, ReflexionError, ServerError
 from reflexion.events import FileFinished, FileStarted, Note
 from reflexion.loaders import STDIN, Source, SourcePath, find_sources, is_blank, load_path, load_stdin
+from reflexion.marker import Marker
 from reflexion.ollama.reply import total
 from reflexion.pipelines import docs
 from reflexion.runs import RECORD_FOLDER, RunRecord, entry_of, failed_entry
@@ -181,10 +183,10 @@ def _run_one(job: Job, graph: docs.Graph, context: Context, record: RunRecord, w
 
 
 def _write(job: Job, source: Source, result: docs.Result, write_out: Callable[[str], None]) -> str:
-    text = result.text if source.is_python else f"{result.text.rstrip()}\n\n{NOT_VERIFIED}\n"
-    page = pages.render(
-        text, outcome=result.outcome, score=result.score, source=source.label, source_sha256=source.sha256
-    )
+    text = result.text if source.facts else f"{result.text.rstrip()}\n\n{NOT_VERIFIED}\n"
+    symbols = symbol_digests(source.facts) if source.facts else {}
+    marker = Marker(result.outcome, result.score, source.label, source.sha256, symbols=symbols)
+    page = pages.render(text, marker)
     if job.output is None:
         write_out(page)
         return "standard output"
@@ -200,7 +202,7 @@ def _label(job: Job) -> str:
 def _finished(source: Source, result: docs.Result, written: str) -> FileFinished:
     details = [] if result.adjudication in ("", "done") else [f"adjudication {result.adjudication}"]
     details += [f"unscored: {result.rounds[-1]['trouble']}"] if result.stop == "unscored" else []
-    details += [] if source.is_python else ["not Python: claims not verified"]
+    details += [] if source.facts else ["not Python: claims not verified"]
     return FileFinished(
         source=source.label,
         outcome=result.outcome,

@@ -165,6 +165,60 @@ def _write_stdout(page: str) -> None:
     sys.stdout.buffer.flush()
 
 
+@app.command("check")
+def check_command(
+    documents: Annotated[list[Path], typer.Argument(metavar="DOC...", help="Markdown files or folders of them.")],
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--source",
+            "-s",
+            metavar="PATH",
+            help="The source of each document, in order. Default: what the page names.",
+        ),
+    ] = None,
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="text, json, sarif or github.")
+    ] = "text",
+    strict: Annotated[bool, typer.Option("--strict", help="A warning makes exit 1 too.")] = False,
+    known_only: Annotated[
+        bool, typer.Option("--known-only", help="Pass over documents whose source is not known.")
+    ] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Check documents against their sources by code alone: no model, no server."""
+    from reflexion.check.formats import FORMATS
+    from reflexion.check.pairs import find_pairs
+    from reflexion.check.run import run_check
+
+    if output_format not in FORMATS:
+        raise UsageError(f'--format: "{output_format}" is unknown; valid are {", ".join(FORMATS)}')
+    pairs, problems = find_pairs(documents, source or [], known_only=known_only)
+    result = run_check(pairs, style=output_format, strict=strict, off=_rules_off(config), problems=problems)
+    typer.echo(result.text, nl=False)
+    for problem in result.problems:
+        typer.echo(f"reflexion: {problem}", err=True)
+    raise typer.Exit(result.exit_code)
+
+
+def _rules_off(config: Path | None) -> list[str]:
+    """Return the rules that the configuration switches off; without a file none, and nothing is imported."""
+    if config is None and not Path("config.json").exists():
+        return []
+    from reflexion.config import load_config
+
+    return load_config(config, {}, {}).config.rules.off
+
+
+@app.command("rules")
+def rules_command() -> None:
+    """List the rules: code, level, name and what each finds."""
+    from reflexion.evidence.verify import ALL_RULES
+
+    for rule in ALL_RULES:
+        typer.echo(f"{rule.code}  {rule.level:<7}  {rule.name:<24}  {rule.summary}")
+
+
 @config_app.command("schema")
 def config_schema() -> None:
     """Print the JSON Schema of config.json."""

@@ -103,6 +103,23 @@ _DEFAULT_ROLES = {
 }
 
 
+class RuleSettings(_Section):
+    """Which rules apply."""
+
+    off: list[str] = Field(default_factory=list, description="Codes or names of rules that are switched off.")
+
+    @field_validator("off")
+    @classmethod
+    def _off_names_rules(cls, value: list[str]) -> list[str]:
+        if value:
+            from reflexion.evidence.verify import ALL_RULES, unknown_rules
+
+            names = [name for rule in ALL_RULES for name in (rule.code, rule.name)]
+            for unknown in unknown_rules(value):
+                raise ValueError(f'unknown rule "{unknown}"{_nearest(unknown, names, "`reflexion rules` lists them")}')
+        return value
+
+
 class Config(_Section):
     """The whole of config.json."""
 
@@ -113,6 +130,10 @@ class Config(_Section):
     max_attempts: int = Field(4, ge=1, le=100, description="Rounds of drafting and review per file.")
     roles: dict[Role, RoleSettings] = Field(default_factory=dict, description="Settings by role.")
     server: ServerSettings = Field(default_factory=ServerSettings)
+    critic: Literal["always", "when_clean"] = Field(
+        "always", description="when_clean: no critic call for a draft that code has already proved wrong."
+    )
+    rules: RuleSettings = Field(default_factory=RuleSettings)
     prompts: str | None = Field(None, description="A folder whose docs.toml replaces the words of a role.")
 
     @field_validator("model_registry", "roles", mode="before")
@@ -260,15 +281,18 @@ def _line_of(location: list[str], text: str) -> str:
 def _valid_keys(parents: list[str]) -> list[str]:
     if not parents:
         return list(Config.model_fields)
-    if parents[0] == "server":
-        return list(ServerSettings.model_fields)
-    return list(RoleSettings.model_fields)
+    sections: dict[str, type[BaseModel]] = {"server": ServerSettings, "rules": RuleSettings}
+    return list(sections.get(parents[0], RoleSettings).model_fields)
 
 
-def _nearest(word: str, choices: list[Any]) -> str:
+def _nearest(word: str, choices: list[Any], otherwise: str = "") -> str:
     names = {str(choice).casefold(): str(choice) for choice in choices}
     close = difflib.get_close_matches(word.casefold(), list(names), n=1, cutoff=0.5)
-    return f'; did you mean "{names[close[0]]}"?' if close else f"; valid are {', '.join(names.values())}"
+    return (
+        f'; did you mean "{names[close[0]]}"?'
+        if close
+        else f"; {otherwise or 'valid are ' + ', '.join(names.values())}"
+    )
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

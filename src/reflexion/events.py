@@ -42,12 +42,16 @@ class TokensReceived:
 
 @dataclass(frozen=True, slots=True)
 class RoundScored:
-    """A round was judged. ``score`` is None when it is unscored, and ``trouble`` then says why."""
+    """A round was judged. ``score`` is None when it is unscored, and ``trouble`` then says why.
+
+    ``contract`` is code's own sub-score beside the critic's two; None for what is not Python.
+    """
 
     source: str
     round: int
     technical_accuracy: int | None
     completeness: int | None
+    contract: int | None
     score: int | None
     bar: int
     errors: int

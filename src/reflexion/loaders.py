@@ -3,7 +3,6 @@
 langchain-community lives in this module and nowhere else.
 """
 
-import ast
 import hashlib
 import json
 import os
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reflexion.errors import InputError
+from reflexion.evidence.facts import Facts
+from reflexion.evidence.source import facts_of_notebook, facts_of_python
 
 if TYPE_CHECKING:
     from langchain_core.document_loaders import BaseLoader
@@ -65,13 +66,16 @@ PRUNED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source as it was read. ``label`` is how the user named it; ``sha256`` is of its bytes, in hex."""
+    """One source as it was read. ``label`` is how the user named it; ``sha256`` is of its bytes, in hex.
+
+    ``facts`` is what it says, or None where it is not Python and no claim about it can be checked.
+    """
 
     label: str
     name: str
     text: str
     sha256: str
-    is_python: bool
+    facts: Facts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +135,16 @@ def load_path(path: Path) -> Source:
     label = path.as_posix()
     _refuse_unusable(data, label)
     suffix = path.suffix.lower()
+    facts = None
     if suffix == NOTEBOOK_SUFFIX:
         text = notebook_code(data, label)
+        facts = facts_of_notebook(data.decode("utf-8-sig"), path.stem, label)
     elif suffix in PYTHON_SUFFIXES:
         text = _read_with(_python_loader, path)
-        _refuse_broken_python(text, label)
+        facts = facts_of_python(text, path.stem, label)
     else:
         text = _read_with(_text_loader, path)
-    is_python = suffix in PYTHON_SUFFIXES | {NOTEBOOK_SUFFIX}
-    return Source(label, path.stem, text, hashlib.sha256(data).hexdigest(), is_python)
+    return Source(label, path.stem, text, hashlib.sha256(data).hexdigest(), facts)
 
 
 def load_stdin(data: bytes) -> Source:
@@ -150,7 +155,11 @@ def load_stdin(data: bytes) -> Source:
     except UnicodeDecodeError as error:
         raise InputError(f"standard input: not UTF-8 text (byte {error.start})") from error
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Source("standard input", "stdin", text, hashlib.sha256(data).hexdigest(), _parse_trouble(text) == "")
+    try:
+        facts = facts_of_python(text, "stdin", "standard input")
+    except InputError:
+        facts = None
+    return Source("standard input", "stdin", text, hashlib.sha256(data).hexdigest(), facts)
 
 
 def _refuse_unusable(data: bytes, label: str) -> None:
@@ -160,25 +169,6 @@ def _refuse_unusable(data: bytes, label: str) -> None:
         raise InputError(f"{label}: is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
         raise InputError(f"{label}: is a binary file (NUL byte at {data.index(0)})")
-
-
-def _refuse_broken_python(text: str, label: str) -> None:
-    trouble = _parse_trouble(text)
-    if trouble:
-        raise InputError(f"{label}: {trouble}")
-
-
-def _parse_trouble(text: str) -> str:
-    """Return why the text is no Python 3, or ""."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except SyntaxError as error:
-        return f"line {error.lineno or 1}: not Python 3: {error.msg}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return f"cannot be parsed as Python: {error or type(error).__name__}"
-    return ""
 
 
 def _read_with(make_loader: Callable[[Path], "BaseLoader"], path: Path) -> str:

@@ -1,76 +1,31 @@
 """Pages on disk: the closing comment, what may be overwritten, and writes that are whole or not at all."""
 
 import contextlib
-import hashlib
 import os
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from reflexion import __version__
 from reflexion.errors import InputError
+from reflexion.marker import Marker, read_marker, text_digest
 
 TEMPORARY_SUFFIX = ".reflexion-tmp"
-_MARKER = re.compile(r"\n<!-- reflexion ([^\n>]*)-->\s*\Z")
 _LEFTOVER = re.compile(r"\..+\.(\d+)" + re.escape(TEMPORARY_SUFFIX))
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """The closing comment of a page: what it came from and how it ended. Digests are SHA-256 in hex."""
-
-    outcome: str
-    score: int | None
-    source: str
-    source_sha256: str
-    text_sha256: str
-    version: str
-
-    def comment(self) -> str:
-        """Return the marker as one HTML comment; values are percent-encoded, so no path can end it early."""
-        pairs = {
-            "outcome": self.outcome.replace(" ", "-"),
-            "score": "none" if self.score is None else str(self.score),
-            "source": quote(self.source.encode("utf-8", errors="surrogateescape")),
-            "source_sha256": self.source_sha256,
-            "text_sha256": self.text_sha256,
-            "version": self.version,
-        }
-        return f"<!-- reflexion {' '.join(f'{key}={value}' for key, value in pairs.items())} -->"
-
-
-def render(text: str, *, outcome: str, score: int | None, source: str, source_sha256: str) -> str:
-    """Return the page as it is written: the text, then the closing comment."""
+def render(text: str, marker: Marker) -> str:
+    """Return the page as it is written: the text, then ``marker`` with the text's digest and our version."""
     body = text.strip("\n") + "\n"
-    marker = Marker(outcome, score, source, source_sha256, _digest(body), __version__)
-    return f"{body}\n{marker.comment()}\n"
-
-
-def read_marker(page: str) -> tuple[str, Marker | None]:
-    """Return a page's text without its closing comment, and the comment, or None where it has none of ours."""
-    found = _MARKER.search(page)
-    if not found:
-        return page, None
-    pairs = dict(pair.split("=", 1) for pair in found[1].split() if "=" in pair)
-    score = pairs.get("score", "")
-    marker = Marker(
-        outcome=pairs.get("outcome", "").replace("-", " "),
-        score=int(score) if score.isdecimal() else None,
-        source=unquote(pairs.get("source", "")),
-        source_sha256=pairs.get("source_sha256", ""),
-        text_sha256=pairs.get("text_sha256", ""),
-        version=pairs.get("version", ""),
-    )
-    return page[: found.start()].rstrip("\n") + "\n", marker
+    return f"{body}\n{replace(marker, text_sha256=text_digest(body), version=__version__).comment()}\n"
 
 
 def is_ours(page: str) -> bool:
     """Return whether we wrote the page and nobody edited it since."""
     body, marker = read_marker(page)
-    return marker is not None and marker.text_sha256 == _digest(body)
+    return marker is not None and marker.text_sha256 == text_digest(body)
 
 
 def draft_path(path: Path) -> Path:
@@ -167,7 +122,3 @@ def _existing_page(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()

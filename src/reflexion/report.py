@@ -134,9 +134,10 @@ class ConsoleReporter:
             self._line(f"  round {node.round}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
 
     def _show_round(self, event: RoundScored) -> None:
-        found = f"{event.errors} errors, {event.warnings} warnings"
+        contract = "" if event.contract is None else f"contract {event.contract}, "
+        found = f"{contract}{event.errors} errors, {event.warnings} warnings"
         if event.score is None:
-            self._line(f"  round {event.round}  [yellow]unscored[/yellow]: {escape(event.trouble)}; {found}")
+            self._line(f"  round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")
         else:
             net = event.score - event.bar
             self._line(

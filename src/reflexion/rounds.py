@@ -8,13 +8,19 @@ from reflexion.verdict import at_bar
 
 
 class Round(TypedDict):
-    """One round as it was. ``draft`` is "" when the generator's reply could not be used."""
+    """One round as it was. ``draft`` is "" when the generator's reply could not be used.
+
+    ``contract``, 0 to 100, is code's own sub-score: the share of the facts that the draft tells and nothing in it
+    contradicts; None without facts. ``skipped``: the critic was not asked, since code had proof already.
+    """
 
     number: int
     draft: str
     technical_accuracy: int | None
     completeness: int | None
     score: int | None
+    contract: int | None
+    skipped: bool
     findings: list[dict[str, Any]]
     fix: str
     trouble: str
@@ -50,7 +56,7 @@ def stop_reason(rounds: Sequence[Round], bar: int, max_attempts: int) -> str:
 
 
 def _is_unscored(item: Round) -> bool:
-    return bool(item["draft"]) and item["score"] is None
+    return bool(item["draft"]) and item["score"] is None and not item["skipped"]
 
 
 def _is_plateau(this: Round, before: Round) -> bool:

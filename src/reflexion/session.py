@@ -46,6 +46,8 @@ def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit) -> Iterator[Sessi
             emit=emit,
             quality_score_bar=config.quality_score_bar,
             max_attempts=config.max_attempts,
+            critic_when_clean=config.critic == "when_clean",
+            rules_off=frozenset(config.rules.off),
         )
         settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
         yield Session(context, RunRecord(plan.folder, settings, bindings))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reflexion import pages
+from reflexion.marker import read_marker
 from tests.real_ollama import RealOllama
 from tests.support import SOURCE, CommandLine, Ended
 
@@ -32,7 +33,7 @@ def check(cli: CommandLine, ended: Ended, expected: int) -> None:
             assert entry["error"]
             continue
         page = (cli.folder / entry["output"]).read_text(encoding="utf-8")
-        body, marker = pages.read_marker(page)
+        body, marker = read_marker(page)
         assert marker is not None
         assert (marker.outcome, marker.score) == (entry["outcome"], entry["score"])
         assert body.strip()

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reflexion.check.marker import find_source, read_marker
+from reflexion.check.drift import find_source
 from reflexion.errors import InputError
+from reflexion.marker import read_marker
 
 DOCUMENT_SUFFIXES = frozenset({".md", ".markdown"})
 PYTHON_SUFFIXES = (".py", ".pyi", ".ipynb")
@@ -71,7 +72,7 @@ def _given(document: Path, source: Path) -> list[Pair]:
 
 def _named(document: Path) -> Pair | None:
     try:
-        marker = read_marker(document.read_text(encoding="utf-8", errors="replace"))
+        _, marker = read_marker(document.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
     source = find_source(marker, document) if marker else None
@@ -84,7 +85,7 @@ def _shortened(path: Path) -> Path:
 
 def _no_source(document: Path) -> str:
     try:
-        marker = read_marker(document.read_text(encoding="utf-8", errors="replace"))
+        _, marker = read_marker(document.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         return f"{document}: cannot be read ({error.strerror}); check the path and its permissions"
     if marker is None or not marker.source:

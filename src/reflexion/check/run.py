@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from reflexion.check.drift import Drift, drift
 from reflexion.check.formats import Located, print_findings
-from reflexion.check.marker import Drift, drift, read_marker
 from reflexion.check.pairs import PYTHON_SUFFIXES, Pair
 from reflexion.errors import InputError
 from reflexion.evidence.facts import Facts
@@ -17,6 +17,7 @@ from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import report
 from reflexion.evidence.source import facts_of_notebook, facts_of_python
 from reflexion.evidence.verify import ALL_RULES, unknown_rules, verify
+from reflexion.marker import read_marker
 
 # Below this many pairs, starting a second process costs more than it saves.
 PAIRS_PER_PROCESS = 40
@@ -151,7 +152,7 @@ def _decode_python(data: bytes, path: Path) -> str:
 
 
 def _drift(document: str, facts: Facts, source: bytes, pair: Pair) -> list[Finding]:
-    marker = read_marker(document)
+    _, marker = read_marker(document)
     found = drift(marker, facts, source) if marker else Drift()
     if marker is None or not found:
         return []

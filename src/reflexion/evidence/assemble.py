@@ -24,6 +24,25 @@ def render(facts: Facts) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+def outline(facts: Facts | None) -> str:
+    """The facts as one line a symbol, for a prompt: kind, signature or value, exceptions with their messages."""
+    if facts is None:
+        return "(nothing: code reads facts from Python only)"
+    lines = [line for symbol in required_symbols(Source(facts)) for line in _outline(symbol)]
+    return "\n".join(lines) or "(no public symbols)"
+
+
+def _outline(symbol: Symbol) -> Iterator[str]:
+    owner = symbol.qualname.rpartition(".")[0]
+    prefix = f"{owner}." if owner else ""
+    forms = [prefix + written(symbol, signature) for signature in symbol.signatures] or [symbol.qualname]
+    value = f" = {symbol.value}" if symbol.value and len(symbol.value) <= 80 else ""
+    bases = f", bases {', '.join(symbol.bases)}" if symbol.bases else ""
+    yield f"- {true_kind(symbol)} {' | '.join(forms)}{value}{bases}"
+    for type_, message in dict.fromkeys((one.type, one.message) for one in symbol.raises if not one.through_public):
+        yield f"  - raises {type_}" + (f' with the message "{" ".join(message.split())}"' if message else "")
+
+
 def section(symbol: Symbol) -> list[str]:
     """The lines of one symbol's section, without those of its members that have sections of their own."""
     depth = min(DEEPEST_HEADING, 2 + symbol.qualname.count("."))

@@ -149,7 +149,8 @@ class Models:
     def _repair(self, request: Request, failed: "_Reading", repair: str) -> Request:
         """Plan the repair round: quote the reply, say what is wrong, and give way where that was the cause."""
         if failed.rejected is not None:
-            request = self._larger(request, failed.rejected) or request
+            # More room would only make a verdict that was cut longer; without thinking it may fit.
+            request = replace(request, think=False) if request.think else request
         elif request.schema is not None and not structured.holds_json(failed.text):
             # Some models drop the schema in silence, most often with thinking off: ask in words from now on.
             self._ignores_schema.add(request.binding.model)

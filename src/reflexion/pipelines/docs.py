@@ -5,7 +5,7 @@ Models write and review; every decision is plain Python. The drawing is in docs/
 
 import operator
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -17,8 +17,9 @@ from reflexion.context import Context
 from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
 from reflexion.events import RoundScored
 from reflexion.evidence.finding import Finding
-from reflexion.evidence.names import public_names, stated
-from reflexion.evidence.rules.prose import check_prose
+from reflexion.evidence.verify import score as code_scores
+from reflexion.evidence.verify import verify as check_document
+from reflexion.evidence.verify import worst
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats, Message, Progress
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
@@ -39,6 +40,7 @@ class DocsState(TypedDict, total=False):
     draft: str
     findings: list[dict[str, Any]]
     critique: dict[str, Any] | None
+    critic_skipped: bool
     trouble: str
     calls: list[dict[str, Any]]
     stop: str
@@ -76,6 +78,7 @@ def document(graph: Graph, source: Source, context: Context) -> Result:
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
     """
     start: State = {"name": source.label, "source": source.text, "rounds": []}
+    context = replace(context, facts=source.facts)
     # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
     limit = 4 * context.max_attempts + 5
     end: dict[str, Any] = {}
@@ -106,7 +109,7 @@ def build() -> Graph:
         graph.add_node(node.__name__, node)
     graph.add_edge(START, "generate")
     graph.add_conditional_edges("generate", lambda state: "verify" if state["draft"] else "judge", ["verify", "judge"])
-    graph.add_edge("verify", "critique")
+    graph.add_conditional_edges("verify", review_or_judge, ["critique", "judge"])
     graph.add_edge("critique", "judge")
     graph.add_conditional_edges("judge", route, ["generate", "adjudicate"])
     graph.add_edge("adjudicate", "settle")
@@ -115,11 +118,11 @@ def build() -> Graph:
 
 
 def generate(state: State, runtime: Runtime[Context]) -> Update:
-    """GENERATOR drafts from the source, or revises with the one fix."""
+    """GENERATOR drafts from the source and its facts, or revises with the one fix."""
     context, number = runtime.context, len(state["rounds"]) + 1
     conversation = generator_messages(state, context)
     log: list[CallStats] = []
-    update: Update = {"draft": "", "trouble": "", "findings": [], "critique": None, "stop": ""}
+    update: Update = {"draft": "", "trouble": "", "findings": [], "critique": None, "critic_skipped": False, "stop": ""}
     try:
         reply = context.models.ask(
             Role.GENERATOR,
@@ -146,7 +149,15 @@ def generate(state: State, runtime: Runtime[Context]) -> Update:
 def verify(state: State, runtime: Runtime[Context]) -> Update:
     """Code checks the draft; no model."""
     _starting(state, runtime.context, "verify")
-    return {"findings": [asdict(finding) for finding in check_prose(state["draft"])]}
+    findings = _check(state, runtime.context, state["draft"])
+    skipped = runtime.context.critic_when_clean and bool(errors_in(findings))
+    trouble = "the critic was not asked: code has proof already" if skipped else ""
+    return {"findings": [asdict(finding) for finding in findings], "critic_skipped": skipped, "trouble": trouble}
+
+
+def review_or_judge(state: State) -> Literal["critique", "judge"]:
+    """Leave the critic out where its settings say so and code has proof already."""
+    return "judge" if state["critic_skipped"] else "critique"
 
 
 def critique(state: State, runtime: Runtime[Context]) -> Update:
@@ -179,8 +190,10 @@ def judge(state: State, runtime: Runtime[Context]) -> Update:
         technical_accuracy=verdict.technical_accuracy if verdict else None,
         completeness=verdict.completeness if verdict else None,
         score=average(verdict) if verdict else None,
+        contract=code_scores(findings, context.facts).contract if context.facts and state["draft"] else None,
+        skipped=state["critic_skipped"],
         findings=state["findings"],
-        fix=choose_fix(next(iter(errors_in(findings)), None), verdict),
+        fix=choose_fix(worst(findings), verdict),
         trouble=state["trouble"],
         calls=state["calls"],
     )
@@ -220,9 +233,9 @@ def settle(state: State, runtime: Runtime[Context]) -> Update:
     drafts = [item for item in state["rounds"] if item["draft"]]
     given = best_round(drafts)
     candidates = [(item["draft"], item["score"]) for item in drafts]
-    if given and _keeps_the_facts(state, given["draft"]):
+    if given and _keeps_the_facts(state, runtime.context, given):
         candidates.append((state["adjudicated"], given["score"]))
-    checked = [(text, score, check_prose(text)) for text, score in candidates]
+    checked = [(text, score, _check(state, runtime.context, text)) for text, score in candidates]
     # Fewest errors, then score, then latest: max() keeps the first of equals, so the latest comes first.
     text, score, findings = max(
         reversed(checked), key=lambda item: (-len(errors_in(item[2])), -1 if item[1] is None else item[1])
@@ -238,10 +251,16 @@ def settle(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _keeps_the_facts(state: State, draft: str) -> bool:
+def _check(state: State, context: Context, text: str) -> list[Finding]:
+    return check_document(text, context.facts, off=context.rules_off, source_text=state["source"])
+
+
+def _keeps_the_facts(state: State, context: Context, given: Round) -> bool:
     """Return whether there is an adjudicated text that states no fewer of the facts than the draft it was given."""
-    names = public_names(state["source"])
-    return bool(state["adjudicated"].strip()) and stated(state["adjudicated"], names) >= stated(draft, names)
+    text = state["adjudicated"]
+    if not text.strip() or context.facts is None:
+        return bool(text.strip())
+    return code_scores(_check(state, context, text), context.facts).contract >= (given["contract"] or 0)
 
 
 def _starting(state: State, context: Context, node: str, role: Role | None = None) -> Progress:
@@ -258,6 +277,7 @@ def _scored(name: str, this: Round, bar: int) -> RoundScored:
         round=this["number"],
         technical_accuracy=this["technical_accuracy"],
         completeness=this["completeness"],
+        contract=this["contract"],
         score=this["score"],
         bar=bar,
         errors=errors,

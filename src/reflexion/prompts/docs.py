@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from reflexion.config import Role
+from reflexion.evidence.assemble import outline
 from reflexion.ollama.reply import Message
 from reflexion.rounds import Round, best_round
 from reflexion.text import delimit
@@ -24,7 +25,10 @@ def generator_messages(state: "DocsState", context: "Context") -> list[Message]:
     source = delimit(state["source"], "SOURCE")
     beginning = [
         Message("system", words.fill("GENERATOR", "system")),
-        Message("user", words.fill("GENERATOR", "draft", name=state["name"], source=source)),
+        Message(
+            "user",
+            words.fill("GENERATOR", "draft", name=state["name"], source=source, facts=outline(context.facts)),
+        ),
     ]
     if not state["rounds"]:
         return beginning

@@ -116,7 +116,7 @@ def _unraised(page: Page, account: Account, place: int, claim: RaiseClaim) -> It
 
 
 def _quotes_nothing_known(page: Page, claim: RaiseClaim) -> bool:
-    if claim.message is None or is_own_message(claim.message):
+    if claim.message is None or is_own_message(claim.type, claim.message):
         return False
     return claim.message not in page.source.facts.text
 
@@ -148,7 +148,7 @@ def _misquoted(
 ) -> Finding | None:
     message = claim.message or ""
     verdict, real = best_match(message, same_type)
-    if verdict == "same" or real is None or is_own_message(message):
+    if verdict == "same" or real is None or is_own_message(claim.type, message):
         return None
     if verdict == "unknown" and not _gives_no_message(page.source, real):
         return None

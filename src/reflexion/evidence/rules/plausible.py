@@ -37,16 +37,26 @@ OS_ERRORS = (
     r"open\(|[Pp]ath|os\.|socket|read|write|connect|shutil|mkdir|unlink|stat\(|request|subprocess|send|recv|urlopen"
 )
 
-# Messages that the interpreter itself writes: a document may quote them though no ``raise`` holds them.
-_OWN_MESSAGES = re.compile(
-    r"division by zero|modulo by zero|index out of range|invalid literal for|could not convert|unpack|"
-    r"not subscriptable|object is not|unsupported operand|has no attribute|missing \d+ required|unexpected keyword|"
-    r"positional argument|"
-    r"No such file|Permission denied|codec can.t|not supported between|must be str|required positional|NoneType|"
-    r"out of range|empty (?:sequence|range|iterable)|maximum recursion|not callable|iterable argument is empty|"
-    r"Expecting value|Result too large|math domain error",
-    re.IGNORECASE,
-)
+# Messages that the interpreter itself writes, by the type that carries them: a document may quote them though no
+# ``raise`` holds them. Anything looser would excuse invented messages.
+_OWN_MESSAGES = {
+    "ZeroDivisionError": r"division by zero|modulo by zero|division or modulo",
+    "IndexError": r"\bindex out of range|pop from (?:an )?empty|index exceeds",
+    "ValueError": r"invalid literal for|could not convert|values to unpack|iterable argument is empty|empty range for|"
+    r"math domain error|substring not found|\bnot in (?:list|deque|tuple)\b|does not match format|"
+    r"invalid isoformat|empty separator|must have at least two",
+    "TypeError": r"not subscriptable|object is not|unsupported operand|missing \d+ required|unexpected keyword|"
+    r"\bpositional argument|not supported between|must be str\b|NoneType|not callable|cannot be interpreted|unhashable",
+    "AttributeError": r"has no attribute",
+    "FileNotFoundError": r"No such file",
+    "PermissionError": r"Permission denied",
+    "OSError": r"No such file|Permission denied|File exists|Is a directory|Not a directory",
+    "UnicodeDecodeError": r"codec can.t",
+    "UnicodeEncodeError": r"codec can.t",
+    "RecursionError": r"maximum recursion",
+    "JSONDecodeError": r"Expecting |Extra data",
+    "OverflowError": r"Result too large|too large to convert|int too large",
+}
 
 
 def may_raise(source: Source, symbol: Symbol, exception: str) -> bool:
@@ -65,9 +75,10 @@ def may_raise(source: Source, symbol: Symbol, exception: str) -> bool:
     return exception.partition(".")[0] in source.names.imported or name in source.names.others
 
 
-def is_own_message(message: str) -> bool:
-    """Whether the text looks like a message that the interpreter writes."""
-    return _OWN_MESSAGES.search(message) is not None
+def is_own_message(exception: str, message: str) -> bool:
+    """Whether the text looks like a message that the interpreter writes for this type."""
+    pattern = _OWN_MESSAGES.get(exception.rpartition(".")[2])
+    return pattern is not None and re.search(pattern, message, re.IGNORECASE) is not None
 
 
 def _builtin_may_occur(name: str, kind: type, body: str) -> bool:

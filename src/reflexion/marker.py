@@ -1,0 +1,79 @@
+"""The comment that ends a page: how it came about, from what, and what its source was like then.
+
+One HTML comment on the last line, ``key=value`` pairs separated by spaces. Values are percent-encoded, so nothing that
+a source or a path holds can end the comment early. ``symbols`` is the memory for drift, see ``check/drift.py``.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
+
+_MARKER = re.compile(r"(?:\A|\n)<!-- reflexion ([^\n>]*)-->\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A page's closing comment. Digests are SHA-256 in hex; ``line`` is the comment's own, counted from 1.
+
+    ``symbols`` maps each documented symbol to a short digest of its code.
+    """
+
+    outcome: str
+    score: int | None
+    source: str
+    source_sha256: str
+    text_sha256: str = ""
+    version: str = ""
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    line: int = 0
+
+    def comment(self) -> str:
+        """Return the marker as one HTML comment."""
+        pairs = {
+            "outcome": self.outcome.replace(" ", "-"),
+            "score": "none" if self.score is None else str(self.score),
+            "source": _encoded(self.source),
+            "source_sha256": self.source_sha256,
+            "text_sha256": self.text_sha256,
+            "version": self.version,
+        }
+        if self.symbols:
+            pairs["symbols"] = ",".join(f"{_encoded(name)}:{digits}" for name, digits in self.symbols.items())
+        return f"<!-- reflexion {' '.join(f'{key}={value}' for key, value in pairs.items())} -->"
+
+
+def read_marker(page: str) -> tuple[str, Marker | None]:
+    """Return a page's text without its closing comment, and the comment, or None where it has none of ours."""
+    found = _MARKER.search(page)
+    pairs = dict(pair.split("=", 1) for pair in found[1].split() if "=" in pair) if found else {}
+    if found is None or not pairs:
+        return page, None
+    score = pairs.get("score", "")
+    marker = Marker(
+        outcome=pairs.get("outcome", "").replace("-", " "),
+        score=int(score) if score.isdecimal() else None,
+        source=unquote(pairs.get("source", "")),
+        source_sha256=pairs.get("source_sha256", ""),
+        text_sha256=pairs.get("text_sha256", ""),
+        version=pairs.get("version", ""),
+        symbols=_read_symbols(pairs.get("symbols", "")),
+        line=page.count("\n", 0, found.start(1)) + 1,
+    )
+    return page[: found.start()].rstrip("\n") + "\n", marker
+
+
+def text_digest(text: str) -> str:
+    """Return the digest by which a page's own text is known again."""
+    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+
+
+def _encoded(text: str) -> str:
+    # Two hyphens in a row would end an HTML comment for some readers.
+    return quote(text.encode("utf-8", errors="surrogateescape")).replace("--", "-%2D")
+
+
+def _read_symbols(text: str) -> dict[str, str]:
+    pairs = (entry.rpartition(":") for entry in text.split(",") if ":" in entry)
+    return {unquote(name): digits for name, _, digits in pairs}
