@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,12 @@ class CommandLine:
         captured = self.capsys.readouterr()
         code = ended.value.code
         return Ended(code if isinstance(code, int) else 1 if code else 0, captured.out, captured.err)
+
+    def rounds(self) -> list[dict[str, Any]]:
+        """The rounds of the only file of the only run."""
+        files: Any = self.record()["files"]
+        [entry] = files
+        return list(entry["rounds"])
 
     def record(self, output: str = "output") -> dict[str, object]:
         """The record of the only run whose pages went into ``output``."""

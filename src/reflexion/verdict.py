@@ -54,7 +54,7 @@ def choose_fix(worst: Finding | None, critique: Critique | None) -> str:
     """Return the ONE fix for the next round: what code proved, else the critic's, else the generic request."""
     if worst is not None and worst.level == "error":
         evidence = f" Evidence: {worst.evidence}" if worst.evidence else ""
-        return f"Line {worst.line}: {worst.message} {worst.fix}{evidence}"
+        return f"Line {worst.line}: {worst.message.rstrip('.')}. {worst.fix}{evidence}"
     return sanitise(critique.single_critical_fix) if critique else GENERIC_FIX
 
 

@@ -193,6 +193,14 @@ def test_several_symbols_in_one_heading() -> None:
     assert [one.name for one in read_claims("## `pay` and `refund`\n").symbols] == ["pay", "refund"]
 
 
+def test_an_object_of_an_example_is_no_module_name() -> None:
+    text = "```python\nspinner = Halo()\n```\n\n## `spinner.stop()`\n\n## `Halo.start()`\n"
+    assert [(one.name, one.sure) for one in read_claims(text).symbols] == [
+        ("spinner.stop", False),
+        ("Halo.start", True),
+    ]
+
+
 def test_subjects_follow_headings_signatures_and_leads() -> None:
     text = (
         "## Class `Account`\n\n### `pay`\n\n**Raises:** `ValueError`\n\n## Functions\n\n**`close(a)`**\n\n"

@@ -2,27 +2,12 @@
 
 import itertools
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import MakeDouble
 from tests.ollama_double import ModelInfo, OllamaDouble, no_final, reply, runaway
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
-
-
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    line.source()
-    return line
-
-
-def rounds_of(cli: CommandLine) -> list[dict[str, Any]]:
-    files: Any = cli.record()["files"]
-    [entry] = files
-    return list(entry["rounds"])
 
 
 def written(cli: CommandLine, name: str = "output/add.md") -> str:
@@ -43,7 +28,7 @@ def test_full_marks_average_to_a_hundred_whatever_else_is_said(cli: CommandLine,
     ended = cli.run("--input", "add.py")
 
     assert ended.code == 0
-    assert rounds_of(cli)[0]["score"] == 100
+    assert cli.rounds()[0]["score"] == 100
     assert written(cli).startswith(PAGE)
     assert "<!-- reflexion outcome=accepted score=100 source=add.py " in written(cli)
 
@@ -54,7 +39,7 @@ def test_above_the_bar_is_approved_at_once(cli: CommandLine, ollama_double: Olla
     ollama_double.script("adj:1b", reply(PAGE))
 
     assert cli.run("--input", "add.py").code == 0
-    assert [item["score"] for item in rounds_of(cli)] == [97]
+    assert [item["score"] for item in cli.rounds()] == [97]
 
 
 def test_scores_out_of_range_are_no_verdict(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -66,7 +51,7 @@ def test_scores_out_of_range_are_no_verdict(cli: CommandLine, ollama_double: Oll
     ended = cli.run("--input", "add.py")
 
     assert ended.code == 1
-    assert [item["score"] for item in rounds_of(cli)] == [None, None]
+    assert [item["score"] for item in cli.rounds()] == [None, None]
     assert "stopped: unscored" in ended.out
     assert "outcome=not-accepted score=none" in written(cli)
 
@@ -82,7 +67,7 @@ def test_a_degenerate_fix_becomes_the_generic_request(cli: CommandLine, ollama_d
     assert cli.run("--input", "add.py").code == 0
     asked = ollama_double.chats("gen:1b")[1]["messages"][-1]["content"]
     assert "line by line" in asked
-    assert rounds_of(cli)[0]["fix"].startswith("Compare the document with the source")
+    assert cli.rounds()[0]["fix"].startswith("Compare the document with the source")
     if fix.strip():
         assert fix not in asked
 
@@ -110,7 +95,7 @@ def test_a_critic_that_never_approves_reaches_no_step_limit(cli: CommandLine, ol
     ended = cli.run("--input", "add.py", "--max-attempts", "30")
 
     assert (ended.code, "stopped: attempts spent" in ended.out) == (1, True)
-    assert len(rounds_of(cli)) == 30
+    assert len(cli.rounds()) == 30
 
 
 def test_the_best_round_ships_not_the_last(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -140,7 +125,7 @@ def test_a_critique_cut_in_the_middle_is_unscored(cli: CommandLine, ollama_doubl
     ended = cli.run("--input", "add.py")
 
     assert ended.code == 1
-    assert [item["score"] for item in rounds_of(cli)] == [None, None]
+    assert [item["score"] for item in cli.rounds()] == [None, None]
 
 
 def test_whole_json_with_reason_length_is_no_verdict_either(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -157,7 +142,7 @@ def test_an_unscored_round_is_followed_by_the_next(cli: CommandLine, ollama_doub
     ollama_double.script("adj:1b", reply(page(2)))
 
     assert cli.run("--input", "add.py").code == 0
-    assert [item["score"] for item in rounds_of(cli)] == [None, 100]
+    assert [item["score"] for item in cli.rounds()] == [None, 100]
 
 
 def test_the_same_draft_twice_is_a_plateau(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -177,7 +162,7 @@ def test_an_error_that_code_proves_outweighs_the_critic(cli: CommandLine, ollama
     ollama_double.script("adj:1b", reply(PAGE))
 
     assert cli.run("--input", "add.py").code == 0
-    first, second = rounds_of(cli)
+    first, second = cli.rounds()
     assert first["findings"][0]["level"] == "error"
     assert first["fix"] in ollama_double.chats("gen:1b")[1]["messages"][-1]["content"]
     assert second["findings"] == [] or all(item["level"] == "warning" for item in second["findings"])
@@ -205,8 +190,8 @@ def test_a_runaway_draft_is_cut_and_the_next_round_drafts_anew(cli: CommandLine,
     ollama_double.script("adj:1b", reply(PAGE))
 
     assert cli.run("--input", "add.py").code == 0
-    assert "without end" in rounds_of(cli)[0]["trouble"]
-    assert rounds_of(cli)[0]["draft"] == ""
+    assert "without end" in cli.rounds()[0]["trouble"]
+    assert cli.rounds()[0]["draft"] == ""
 
 
 def test_a_stream_without_its_final_record_is_asked_again(cli: CommandLine, ollama_double: OllamaDouble) -> None:

@@ -1,8 +1,5 @@
 """What code knows of the source, in the loop: findings decide the fix and the bar, facts reach the generator."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from reflexion.evidence.source import facts_of_python
@@ -26,19 +23,6 @@ INCIDENTS = {
     ),
     "leftover verdict": (f"{PAGE}\nNo formatting errors or contradictions were found.\n", "T002", 16),
 }
-
-
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    line.source()
-    return line
-
-
-def rounds_of(cli: CommandLine) -> list[dict[str, Any]]:
-    files: Any = cli.record()["files"]
-    return list(files[0]["rounds"])
 
 
 def test_the_good_page_has_no_finding() -> None:
@@ -67,7 +51,7 @@ def test_a_proven_error_is_the_fix_and_keeps_full_marks_from_the_bar(
 
     assert cli.run("-i", "add.py").code == 0
 
-    first, second = rounds_of(cli)
+    first, second = cli.rounds()
     assert first["contract"] < 100
     assert second["contract"] == 100
     asked = ollama_double.chats("gen:1b")[1]["messages"][-1]["content"]
@@ -109,7 +93,7 @@ def test_the_critic_is_spared_while_code_has_proof(cli: CommandLine, ollama_doub
     ended = cli.run("-i", "add.py")
 
     assert ended.code == 0
-    first, second = rounds_of(cli)
+    first, second = cli.rounds()
     assert (first["skipped"], first["score"], second["skipped"], second["score"]) == (True, None, False, 100)
     assert len(ollama_double.chats("critic:1b")) == 1
     assert "the critic was not asked" in ended.out
