@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
-from reflexion.evidence.claims import Claims, ConstantClaim, LinkClaim
+from reflexion.evidence.claims import Claims, ConstantClaim, LinkClaim, SymbolClaim
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.docstrings import block_lines, has_sections, looks_numpy, read_docstring, read_numpy
 from reflexion.evidence.entries import Entry, lead_texts, read_entry
@@ -36,6 +36,7 @@ class _HasLine(Protocol):
 _TEXT_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "bases", "constants", "members"})
 _NUMPY_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "constants"})
 _UNDERLINED = re.compile(r"^\s*([A-Z][A-Za-z ]+)\n[~^=\"'\-]{3,}\s*$")
+_MADE = re.compile(r"(?:^[ \t]*|\bas[ \t]+)([a-z_]\w*)[ \t]*(?:=(?!=)|:[ \t]*$)", re.MULTILINE)
 _OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?)\b[^.]{0,60}:$", re.IGNORECASE)
 _SIGNATURE_LEAD = re.compile(
     rf"^\s*(?:[{MARK_ON}]?(?:constructor|signature|syntax|call)\s*:?[{MARK_OFF}]?\s*:?\s*)?{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}",
@@ -83,7 +84,7 @@ def _claims(out: Collector, markup: Markup, text: str) -> Claims:
         if not link.url.startswith("#")
     ]
     return Claims(
-        symbols=_in_order(out.symbols),
+        symbols=_in_order(_weakened(out)),
         mentions=_in_order(out.mentions),
         signatures=_in_order(out.signatures),
         parameters=_in_order(out.parameters),
@@ -100,6 +101,15 @@ def _claims(out: Collector, markup: Markup, text: str) -> Claims:
         silenced=silenced_lines(markup),
         text=text,
     )
+
+
+def _weakened(out: Collector) -> list[SymbolClaim]:
+    """Return the symbols; those of an object that an example makes (``spinner.stop``) show no invented name."""
+    made = {name for example in out.examples for name in _MADE.findall(example.code)}
+    return [
+        replace(claim, sure=claim.sure and ("." not in claim.name or claim.name.partition(".")[0] not in made))
+        for claim in out.symbols
+    ]
 
 
 def _in_order(claims: Iterable[_Lined]) -> tuple[_Lined, ...]:

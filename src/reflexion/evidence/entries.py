@@ -15,7 +15,7 @@ _PLAIN_NAME = re.compile(rf"\s*(\\?\*{{0,2}}{NAME})(?=\s*(?:\(|:|[{DASH}]|-\s|=|
 _JOIN = re.compile(r"\s*(?:,|/|&|\band\b|\bor\b|,\s*and)\s*(?=[\ue000\ue002])")
 SEPARATOR = re.compile(rf"{_SPACE}(?:[:{DASH}\u2192]|--?(?=[\s\u2028])|=>)+{_SPACE}")
 _NAMED = re.compile(rf"^(\*{{0,2}})({NAME})(\??)$")
-_TYPED = re.compile(rf"^\*{{0,2}}{NAME}\s*\(")
+_TYPED = re.compile(rf"^\*{{0,2}}{NAME}\s+\(")
 
 _VALUE = (
     rf"(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}"

@@ -63,7 +63,8 @@ def is_class_like(name: str, kind_word: str | None) -> bool:
 def is_sure(named: Named, level: int) -> bool:
     """Say whether a heading of this level surely names a symbol: a page's first heading may be the module's name."""
     if level == 1:
-        return named.called or named.kind_word is not None
+        written = named.coded or _certain(named.name) or re.search(r"[a-z][A-Z]", named.name) is not None
+        return named.called or (named.kind_word is not None and written)
     humps = named.kind_word is not None and re.search(r"[a-z][A-Z]", named.name) is not None
     return named.coded or named.called or humps or _certain(named.name)
 
@@ -196,6 +197,9 @@ def read_named(text: str, coded: bool, line: int) -> Named | None:
     rest = re.sub(r"^([A-Z]\w*)\[[\w, ]+\](?=\(|$)", r"\1", found.group("rest").strip())
     words = found.group("words").split()
     kind = _DECORATED.get(found.group("decorator") or "") or (_kind(" ".join(_spoken(words))) if words else None)
+    if not coded and re.match(rf"{NAME}\s+\(", rest):
+        # "Shebang (with path)" are words; only code may have a space before its brackets.
+        return None
     if re.fullmatch(NAME, rest):
         return Named(rest, kind, coded=coded) if _usable(rest) else None
     lead = " ".join(word for word in words if word in ("async", "def", "class"))

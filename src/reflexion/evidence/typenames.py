@@ -154,6 +154,8 @@ def normalise_type(text: str) -> str | None:
     cleaned = " ".join(_ARTICLE.sub("", text.strip().strip("`").strip()).split()).rstrip(".,;:")
     if not cleaned or len(cleaned) > _LONGEST or "\\" in cleaned:
         return None
+    if cleaned.isidentifier():
+        return _named(cleaned)
     try:
         return _spelled(_parsed(cleaned))
     except (ValueError, RecursionError):
@@ -213,10 +215,15 @@ def _members(node: ast.expr) -> list[str]:
     if isinstance(node, ast.Constant):
         return _constant(node)
     if isinstance(node, ast.Name):
-        return [_OLD_NAMES.get(node.id) or _WORDS.get(node.id) or _WORDS.get(node.id.lower(), node.id)]
+        return [_named(node.id)]
     if isinstance(node, ast.Attribute):
         return _attribute(node)
     raise ValueError
+
+
+def _named(name: str) -> str:
+    """Return the one spelling of a bare name."""
+    return _OLD_NAMES.get(name) or _WORDS.get(name) or _WORDS.get(name.lower(), name)
 
 
 def _constant(node: ast.Constant) -> list[str]:
