@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, Note, RoundScored, TokensReceived
@@ -56,7 +56,8 @@ class ConsoleReporter:
         self._console = console
         self._quiet = quiet
         self._verbose = verbose
-        self._status: Status | None = None
+        self._live: Progress | None = None
+        self._task = TaskID(0)
         self._node: NodeStarted | None = None
         self._tokens: TokensReceived | None = None
         self._shown_at = 0.0
@@ -64,13 +65,15 @@ class ConsoleReporter:
 
     def __enter__(self) -> "ConsoleReporter":
         if self._console.is_terminal and not self._quiet:
-            self._status = self._console.status("starting")
-            self._status.start()
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+            self._live = Progress(*columns, console=self._console, transient=True)
+            self._task = self._live.add_task("starting", total=None)
+            self._live.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if self._status:
-            self._status.stop()
+        if self._live:
+            self._live.stop()
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
@@ -91,8 +94,8 @@ class ConsoleReporter:
 
     def finish(self, exit_code: int) -> None:
         """Show the closing table of several files, or the one line of a quiet run."""
-        if self._status:
-            self._status.stop()
+        if self._live:
+            self._live.stop()
         if len(self._finished) > 1:
             self._console.print(_table(self._finished))
         elif self._quiet:
@@ -111,20 +114,17 @@ class ConsoleReporter:
         self._line(f"[bold]{escape(f'[{event.index}/{event.count}]')} {escape(event.source)}[/bold]")
 
     def _show_node(self, event: NodeStarted) -> None:
-        self._node, self._tokens = event, None
-        self._update(f"round {event.round}: {event.node} {event.model}")
+        self._node, self._tokens, self._shown_at = event, None, 0.0
+        if self._live:
+            # The clock starts anew, so that a model that is still loading is seen to be waited for.
+            self._live.reset(self._task, total=None, description=f"round {event.round}: {event.node} {event.model}")
 
     def _show_progress(self, event: TokensReceived) -> None:
         self._tokens = event
-        if self._node and self._status and event.elapsed_s - self._shown_at >= _REFRESH_S:
+        if self._node and self._live and event.elapsed_s - self._shown_at >= _REFRESH_S:
             self._shown_at = event.elapsed_s
-            self._update(f"round {self._node.round}: {event.node} {self._node.model}  {_speed(event)}")
-        if event.elapsed_s < self._shown_at:
-            self._shown_at = event.elapsed_s
-
-    def _update(self, text: str) -> None:
-        if self._status:
-            self._status.update(escape(text))
+            text = f"round {self._node.round}: {event.node} {self._node.model}  {_speed(event)}"
+            self._live.update(self._task, description=text)
 
     def _close_node(self) -> None:
         """Write the line of the node that has just ended; nodes of plain code are not worth one."""
@@ -144,6 +144,8 @@ class ConsoleReporter:
                 f"  round {event.round}  accuracy {event.technical_accuracy}, completeness {event.completeness}:"
                 f" [bold]{event.score}[/bold] ({net:+d} against the bar of {event.bar}); {found}"
             )
+        if event.score is not None and event.score >= event.bar and not event.errors:
+            return
         fix = event.fix if self._verbose or len(event.fix) <= 200 else f"{event.fix[:197]}..."
         self._line(f"  [dim]fix: {escape(fix)}[/dim]")
 
