@@ -242,9 +242,15 @@ def _line_of_gap(page: Page, account: Account) -> int:
 
 
 def _is_said_elsewhere(page: Page, symbol: Symbol, one: Raise) -> bool:
-    """Whether the class or the module as a whole is said to raise it: then nothing is proved for the symbol."""
+    """Whether class, module or an example's comment are said to raise it: then nothing is proved for the symbol."""
     general = [*page.raises.get("", []), *_of_the_class(page, symbol)]
-    return any(covers(page.source, claim.type, one) for claim in general)
+    return any(covers(page.source, claim.type, one) for claim in general) or _is_in_an_example(page, symbol, one)
+
+
+def _is_in_an_example(page: Page, symbol: Symbol, one: Raise) -> bool:
+    """Whether code of the symbol's own section names the type, in a comment or an ``except``."""
+    name = re.compile(rf"\b{re.escape(one.type.rpartition('.')[2])}\b")
+    return any(page.about(example.subject) is symbol and name.search(example.code) for example in page.claims.examples)
 
 
 def _of_the_class(page: Page, symbol: Symbol) -> list[RaiseClaim]:

@@ -36,7 +36,10 @@ def _undocumented(page: Page) -> Iterator[Finding]:
 
 
 def _level_of_gap(page: Page, symbol: Symbol, owner: Symbol | None) -> Level | None:
-    """None where the name stands in the text anyway; a warning where prose only names it in passing."""
+    """None where the name stands in the text anyway; a warning where prose tells of it without a place of its own.
+
+    To name a function is not to tell of it: its parameters must be named as well.
+    """
     if symbol.kind == "field":
         listed = owner is not None and symbol.name in parameters_of(owner)
         return None if listed or page.names_in_text(symbol.name) else "warning"
@@ -44,7 +47,8 @@ def _level_of_gap(page: Page, symbol: Symbol, owner: Symbol | None) -> Level | N
         return None
     if symbol.kind == "property" and page.names_in_text(symbol.name):
         return "warning"
-    return "warning" if symbol.qualname in page.mentioned else "error"
+    told = symbol.qualname in page.mentioned and all(map(page.names_in_prose, parameters_of(symbol)))
+    return "warning" if told else "error"
 
 
 def _gap(page: Page, symbol: Symbol, level: Level) -> Finding:
@@ -102,11 +106,18 @@ def _level_of_phantom(page: Page, name: str, subject: str | None, claim: SymbolC
     owner = page.source.resolve(".".join(parts[:-1])) if len(parts) > 1 else page.about(subject)
     if owner is not None and owner.kind == "class" and page.source.may_inherit(owner, parts[-1]):
         return "warning"
+    if len(parts) > 1 and (owner is None or owner.kind != "class") and _is_on_an_object(page, parts):
+        return "warning"
     if len(parts) > 1 and owner is None and page.source.resolve(parts[0]) is None:
         return None if parts[0] in page.source.names.others else "error"
     if claim is not None and claim.where in {"list", "text", "bold"} and claim.kind_word is None:
         return "warning" if parts[-1] in page.source.names.others else "error"
     return "error"
+
+
+def _is_on_an_object(page: Page, parts: list[str]) -> bool:
+    """Whether a method of the source is shown on some object of the reader's, such as ``spinner.stop()``."""
+    return parts[0][:1].islower() and any(symbol.name == parts[-1] for symbol in page.source.symbols.values())
 
 
 def _is_elsewhere(page: Page, parts: list[str], subject: str | None) -> bool:
