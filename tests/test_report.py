@@ -36,7 +36,7 @@ def test_elsewhere_there_are_plain_lines_and_a_table() -> None:
     shown = show(terminal=False)
     assert "\x1b" not in shown
     assert "  round 1  generate   gen:1b  50 tokens, 2.0 s, 25 tokens/s\n" in shown
-    assert "accuracy 80, completeness 80: 80 (-15 against the bar of 95); contract 70, 1 errors, 2 warnings" in shown
+    assert "accuracy 80, completeness 80: 80 (-15 against the bar of 95); contract 70, 1 error, 2 warnings" in shown
     assert "scores 80; attempts 1; stopped: plateau; model 2.5 s, 60 tokens" in shown
     assert "Summary" in shown
     assert "binary" in shown

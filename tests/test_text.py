@@ -1,8 +1,6 @@
 """Cleaning replies: what must go, what must stay, and that no text can break it."""
 
 import json
-import time
-from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -386,49 +384,3 @@ def test_cleaning_twice_is_cleaning_once_and_nothing_raises(text: str) -> None:
     assert all(isinstance(item, str) for item in json_objects(text))
     with suppress(ReplyRejected):
         extract_code(text)
-
-
-GARBAGE = [
-    "{",
-    '{"',
-    '{"a":',
-    "`",
-    "```\n",
-    "> ",
-    "- ",
-    "- a\n",
-    "<think>",
-    "</think>\n",
-    "Sure! ",
-    "APPROVED\n",
-    "a.\n\n",
-    " ",
-    "*_",
-    "a|b\n-|-\n",
-    "```python\nx\n```\n",
-    "[",
-    "<!--\n",
-    "\t",
-]
-FUNCTIONS: list[Callable[[str], object]] = [
-    clean_markdown,
-    strip_thinking,
-    fences,
-    lambda text: list(json_objects(text)),
-    fence_for,
-    lambda text: delimit(text, "x"),
-]
-
-
-@pytest.mark.parametrize("unit", GARBAGE)
-def test_time_grows_with_length_and_not_with_its_square(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        start = time.process_time()
-        for function in FUNCTIONS:
-            function(text)
-        return time.process_time() - start
-
-    small, large = seconds(2_000), seconds(32_000)
-    # 16 times the text: linear is 16, quadratic 256; the floor keeps tiny times out of it.
-    assert large < 80 * max(small, 0.002)

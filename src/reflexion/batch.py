@@ -13,7 +13,7 @@ from reflexion.check.drift import symbol_digests
 from reflexion.context import Context
 from reflexion.errors import InputError, ReflexionError, ServerError
 from reflexion.events import FileFinished, FileStarted, Note
-from reflexion.loaders import STDIN, Source, SourcePath, find_sources, is_blank, load_path, load_stdin
+from reflexion.loaders import STDIN, Source, SourcePath, find_sources, is_blank, load_path, load_stdin, printable
 from reflexion.marker import Marker
 from reflexion.ollama.reply import total
 from reflexion.pipelines import docs
@@ -58,8 +58,11 @@ class Outcome:
         return next((code for code in (2, 3, 130, 4, 1) if code in self.codes), 0)
 
 
-def plan(inputs: Sequence[str], output: str | None, *, overwrite: bool) -> Plan:
-    """Decide what is read and where it is written. Raises InputError; creates nothing."""
+def plan(inputs: Sequence[str], output: str | None, *, overwrite: bool, protected: Sequence[Path] = ()) -> Plan:
+    """Decide what is read and where it is written. Raises InputError; creates nothing.
+
+    ``protected`` are files that no page may replace, such as the configuration in use.
+    """
     if not inputs:
         raise InputError("nothing to document: name a file, a folder or - with --input")
     for text in inputs:
@@ -70,7 +73,7 @@ def plan(inputs: Sequence[str], output: str | None, *, overwrite: bool) -> Plan:
     if folders and len(inputs) > 1:
         raise InputError("one folder at a time, or several files: not both")
     made = _plan_folder(folders[0], output) if folders else _plan_files(inputs, output)
-    _check(made.jobs, overwrite=overwrite)
+    _check(made.jobs, protected, overwrite=overwrite)
     return made
 
 
@@ -112,7 +115,7 @@ def _plan_folder(folder: Path, output: str | None) -> Plan:
     jobs = tuple(Job(item.path, target / _page_name(item, stems)) for item in kept)
     if not jobs:
         raise InputError(f"{folder}: no source files in it")
-    notes = (f"{len(empty)} empty files are left out.",) if empty else ()
+    notes = (f"Left out, since empty: {', '.join(printable(item.relative) for item in empty)}",) if empty else ()
     return Plan(jobs, target, notes)
 
 
@@ -123,9 +126,9 @@ def _page_name(item: SourcePath, stems: Mapping[Path, int]) -> Path:
     return item.relative.with_suffix(".md")
 
 
-def _check(jobs: Sequence[Job], *, overwrite: bool) -> None:
+def _check(jobs: Sequence[Job], protected: Sequence[Path], *, overwrite: bool) -> None:
     taken: dict[str, Path | None] = {}
-    inputs = [job.path for job in jobs if job.path]
+    inputs = [*(job.path for job in jobs if job.path), *protected]
     # A page that is not accepted may go beside an accepted one, so both names are taken.
     wanted = [(job, path) for job in jobs if job.output for path in (job.output, pages.draft_path(job.output))]
     for job, path in wanted:
@@ -170,11 +173,14 @@ def _run_one(job: Job, graph: docs.Graph, context: Context, record: RunRecord, w
         source = job.source or _load(job.path)
         result = docs.document(graph, source, context)
         written = _write(job, source, result, write_out)
-    except (ReflexionError, OSError) as error:
-        record.add(failed_entry(_label(job), time.monotonic() - started, error))
+    except Exception as error:  # noqa: BLE001  # Even a bug of ours is the failure of one file; it is told, not hidden.
+        known = isinstance(error, ReflexionError | OSError)
+        detail = str(error) if known else f"a bug of reflexion, please report it: {type(error).__name__}: {error}"
+        record.add(failed_entry(_label(job), time.monotonic() - started, detail, error))
         rounds = error.rounds if isinstance(error, ReflexionError) else ()
         scores = tuple(item["score"] for item in rounds)
-        context.emit(FileFinished(_label(job), "failed", "", scores, len(scores), "", 0.0, 0, str(error)))
+        stop = "failed" if scores else ""
+        context.emit(FileFinished(_label(job), "failed", "", scores, len(scores), stop, 0.0, 0, detail))
         # A file that cannot be used stops nothing else, so inside a batch it is a failure like any other.
         return error.exit_code if isinstance(error, ServerError) else 4
     record.add(entry_of(_label(job), result.outcome, written, time.monotonic() - started, result))
@@ -196,7 +202,7 @@ def _write(job: Job, source: Source, result: docs.Result, write_out: Callable[[s
 
 
 def _label(job: Job) -> str:
-    return job.path.as_posix() if job.path else "standard input"
+    return printable(job.path) if job.path else "standard input"
 
 
 def _finished(source: Source, result: docs.Result, written: str) -> FileFinished:

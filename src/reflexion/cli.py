@@ -4,6 +4,7 @@ Heavy imports happen inside the command that needs them, so that ``reflexion --h
 """
 
 import contextlib
+import difflib
 import io
 import os
 import sys
@@ -115,6 +116,8 @@ def _overrides(engine: str | None, max_attempts: int | None, bar: int | None, mo
     overrides: dict[str, Any] = {}
     if engine is not None:
         overrides["server"] = {"engine": engine}
+    if engine == "embedded" and models:
+        raise UsageError("--model has no effect with --engine embedded: its demo models serve every role")
     if max_attempts is not None:
         overrides["max_attempts"] = max_attempts
     if bar is not None:
@@ -143,7 +146,8 @@ def _document(
     from reflexion.session import open_session
 
     loaded = load_config(config_path, overrides, os.environ)
-    plan = batch.plan(inputs, output, overwrite=overwrite)
+    protected = [Path(loaded.origin)] if loaded.origin != "defaults" else []
+    plan = batch.plan(inputs, output, overwrite=overwrite, protected=protected)
     to_stdout = plan.folder is None
     if to_stdout and output_format == "json":
         raise UsageError("standard output cannot hold both the page and --format json; name an --output file")
@@ -196,8 +200,8 @@ def check_command(
     pairs, problems = find_pairs(documents, source or [], known_only=known_only)
     result = run_check(pairs, style=output_format, strict=strict, off=_rules_off(config), problems=problems)
     typer.echo(result.text, nl=False)
-    for problem in result.problems:
-        typer.echo(f"reflexion: {problem}", err=True)
+    for line in (*result.problems, *result.notes):
+        typer.echo(f"reflexion: {line}", err=True)
     raise typer.Exit(result.exit_code)
 
 
@@ -251,11 +255,21 @@ def _one_line_errors() -> Iterator[None]:
 
 
 def with_default_command(args: Sequence[str]) -> list[str]:
-    """Return the arguments with the default command in front where they name none."""
-    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
-    if args and args[0] not in names and args[0] not in ("--help", "--version"):
+    """Return the arguments with the default command in front where they name none.
+
+    Raises UsageError for a first word that is no command.
+    """
+    named = [*(command.name for command in app.registered_commands), *(group.name for group in app.registered_groups)]
+    names = [name for name in named if isinstance(name, str)]
+    if not args or args[0] in names or args[0] in ("--help", "--version"):
+        return list(args)
+    if args[0].startswith("-"):
         return [DEFAULT_COMMAND, *args]
-    return list(args)
+    if Path(args[0]).exists():
+        raise UsageError(f"to document {args[0]}, write: reflexion --input {args[0]}")
+    near = difflib.get_close_matches(args[0], names, n=1)
+    hint = f'did you mean "{near[0]}"?' if near else f"commands are {', '.join(names)}"
+    raise UsageError(f'there is no command "{args[0]}"; {hint}')
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -1,10 +1,11 @@
 """Context: what every node of every pipeline gets besides its state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reflexion.events import Emit, NodeStarted, TokensReceived
+from reflexion.events import Emit, NodeStarted, Note, TokensReceived
 from reflexion.evidence.facts import Facts
-from reflexion.ollama.reply import Progress
+from reflexion.ollama.reply import CallStats, Progress
 from reflexion.ollama.roles import Models
 from reflexion.prompts import Prompts
 
@@ -27,3 +28,10 @@ class Context:
         """Tell that a node begins; return what to call while its model answers."""
         self.emit(NodeStarted(source, node, number, model))
         return lambda tokens, elapsed_s: self.emit(TokensReceived(source, node, tokens, elapsed_s))
+
+    def tell_failed(self, calls: Sequence[CallStats]) -> None:
+        """Say of each request that came to nothing what it cost; a node's own line shows its last request only."""
+        for call in calls:
+            if call.outcome != "ok":
+                cost = f"{call.reply_tokens} tokens, {call.wall_s:.1f} s"
+                self.emit(Note(f"{call.role} {call.model}: {call.outcome} after {cost}"))

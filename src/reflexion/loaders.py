@@ -124,15 +124,22 @@ def _is_pruned(folder: Path) -> bool:
     )
 
 
+def printable(path: Path) -> str:
+    """Return a path as text that every encoding can hold; bytes of a name that are no text are shown as escapes."""
+    return path.as_posix().encode("utf-8", errors="backslashreplace").decode()
+
+
 def load_path(path: Path) -> Source:
     """Read a source file. Raises InputError with one line that says what is wrong with it."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{printable(path)}: is not a regular file")
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    label = path.as_posix()
+    label = printable(path)
     _refuse_unusable(data, label)
     suffix = path.suffix.lower()
     facts = None
@@ -178,7 +185,7 @@ def _read_with(make_loader: Callable[[Path], "BaseLoader"], path: Path) -> str:
     except (RuntimeError, UnicodeError, SyntaxError, LookupError) as error:
         cause = error.__cause__ or error
         detail = f"byte {cause.start} is not {cause.encoding}" if isinstance(cause, UnicodeDecodeError) else str(cause)
-        raise InputError(f"{path.as_posix()}: cannot be decoded: {detail}; save it as UTF-8") from error
+        raise InputError(f"{printable(path)}: cannot be decoded: {detail}; save it as UTF-8") from error
 
 
 def _python_loader(path: Path) -> "BaseLoader":

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-_MARKER = re.compile(r"(?:\A|\n)<!-- reflexion ([^\n>]*)-->\s*\Z")
+_MARKER = re.compile(r"(?:\A|\n)<!-- reflexion ([^\n>]*)-->[ \t]*(?=\n|\Z)")
+_OWN_COMMENT = re.compile(r"<!--\s*reflexion\b.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,16 @@ class Marker:
         return f"<!-- reflexion {' '.join(f'{key}={value}' for key, value in pairs.items())} -->"
 
 
-def read_marker(page: str) -> tuple[str, Marker | None]:
-    """Return a page's text without its closing comment, and the comment, or None where it has none of ours."""
-    found = _MARKER.search(page)
+def read_marker(page: str, *, anywhere: bool = False) -> tuple[str, Marker | None]:
+    """Return a page's text without its closing comment, and the comment, or None where it has none of ours.
+
+    ``anywhere`` also takes the last such comment of a page to which something was added below it.
+    """
+    found = None
+    for found in _MARKER.finditer(page):  # noqa: B007  # The last one counts.
+        pass
     pairs = dict(pair.split("=", 1) for pair in found[1].split() if "=" in pair) if found else {}
-    if found is None or not pairs:
+    if found is None or not pairs or (page[found.end() :].strip() and not anywhere):
         return page, None
     score = pairs.get("score", "")
     marker = Marker(
@@ -62,6 +68,11 @@ def read_marker(page: str) -> tuple[str, Marker | None]:
         line=page.count("\n", 0, found.start(1)) + 1,
     )
     return page[: found.start()].rstrip("\n") + "\n", marker
+
+
+def without_own_comments(text: str) -> str:
+    """Return a model's text without comments that speak to us: only a person may silence a rule or sign a page."""
+    return _OWN_COMMENT.sub("", text)
 
 
 def text_digest(text: str) -> str:

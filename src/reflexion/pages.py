@@ -1,6 +1,7 @@
 """Pages on disk: the closing comment, what may be overwritten, and writes that are whole or not at all."""
 
 import contextlib
+import hashlib
 import os
 import re
 import tempfile
@@ -47,8 +48,11 @@ def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) 
 
     ``inputs`` are files that no page may replace, whatever ``overwrite`` says.
     """
-    folder = path.parent
     try:
+        path = path.resolve() if path.is_symlink() else path
+        folder = path.parent
+        if path.exists() and not (path.is_dir() or path.is_file()):
+            raise InputError(f"{path}: is not a regular file")
         if path.is_dir():
             raise InputError(f"{path}: is a folder; name a file, or end the output with a / to write into it")
         while not folder.exists() and folder != folder.parent:
@@ -68,14 +72,16 @@ def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) 
 
 def write_page(path: Path, page: str) -> None:
     """Write a page whole or not at all, as UTF-8 with LF line ends, on every platform."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, page.encode("utf-8", errors="replace"))
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write ``data`` beside ``path`` and rename it, so that no reader ever sees a part of it."""
     target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # The target's own name could be too long with anything added to it.
+    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
+    temporary = target.with_name(f".{name}.{os.getpid()}{TEMPORARY_SUFFIX}")
     try:
         # O_EXCL and no following of links: nobody can have put something in its place.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)

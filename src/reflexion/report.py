@@ -123,7 +123,8 @@ class ConsoleReporter:
         self._tokens = event
         if self._node and self._live and event.elapsed_s - self._shown_at >= _REFRESH_S:
             self._shown_at = event.elapsed_s
-            text = f"round {self._node.round}: {event.node} {self._node.model}  {_speed(event)}"
+            rate = event.tokens / event.elapsed_s
+            text = f"round {self._node.round}: {event.node} {self._node.model}  {event.tokens} tokens, {rate:.0f}/s"
             self._live.update(self._task, description=text)
 
     def _close_node(self) -> None:
@@ -135,7 +136,7 @@ class ConsoleReporter:
 
     def _show_round(self, event: RoundScored) -> None:
         contract = "" if event.contract is None else f"contract {event.contract}, "
-        found = f"{contract}{event.errors} errors, {event.warnings} warnings"
+        found = f"{contract}{_count(event.errors, 'error')}, {_count(event.warnings, 'warning')}"
         if event.score is None:
             self._line(f"  round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")
         else:
@@ -184,6 +185,10 @@ def _table(finished: Sequence[FileFinished]) -> Table:
     return table
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _history(scores: Sequence[int | None]) -> str:
     return ", ".join("-" if score is None else str(score) for score in scores)
 
@@ -200,4 +205,7 @@ def make_reporter(form: str, *, to_stderr: bool, quiet: bool, verbose: bool) -> 
     """Return the reporter for ``form`` ("text" or "json"), on stderr when stdout holds the page."""
     if form == "json":
         return JsonReporter(sys.stdout)
-    return ConsoleReporter(Console(stderr=to_stderr, emoji=False), quiet=quiet, verbose=verbose)
+    console = Console(stderr=to_stderr, emoji=False)
+    if not console.is_terminal:
+        console = Console(stderr=to_stderr, emoji=False, width=160)
+    return ConsoleReporter(console, quiet=quiet, verbose=verbose)

@@ -79,7 +79,7 @@ def entry_of(source: str, outcome: str, output: str, seconds: float, result: "Re
     }
 
 
-def failed_entry(source: str, seconds: float, error: Exception) -> dict[str, Any]:
+def failed_entry(source: str, seconds: float, detail: str, error: Exception) -> dict[str, Any]:
     """Return the entry of a file that failed, with the rounds that were finished before."""
     rounds = list(error.rounds) if isinstance(error, ReflexionError) else []
     return {
@@ -87,6 +87,6 @@ def failed_entry(source: str, seconds: float, error: Exception) -> dict[str, Any
         "outcome": "failed",
         "output": "",
         "seconds": round(seconds, 3),
-        "error": str(error),
+        "error": detail,
         "rounds": rounds,
     }

@@ -72,7 +72,7 @@ def _given(document: Path, source: Path) -> list[Pair]:
 
 def _named(document: Path) -> Pair | None:
     try:
-        _, marker = read_marker(document.read_text(encoding="utf-8", errors="replace"))
+        _, marker = read_marker(document.read_text(encoding="utf-8", errors="replace"), anywhere=True)
     except OSError:
         return None
     source = find_source(marker, document) if marker else None
@@ -85,7 +85,7 @@ def _shortened(path: Path) -> Path:
 
 def _no_source(document: Path) -> str:
     try:
-        _, marker = read_marker(document.read_text(encoding="utf-8", errors="replace"))
+        _, marker = read_marker(document.read_text(encoding="utf-8", errors="replace"), anywhere=True)
     except OSError as error:
         return f"{document}: cannot be read ({error.strerror}); check the path and its permissions"
     if marker is None or not marker.source:

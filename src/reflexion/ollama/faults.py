@@ -49,7 +49,9 @@ def unreachable(url: str, cause: object) -> ServerUnreachable:
     """Describe a connection that could not be made, with the URL really used and the command that helps."""
     shown = without_credentials(url)
     if is_loopback(url):
-        return ServerUnreachable(f"no model server at {shown} ({cause}): start it with `ollama serve`")
+        return ServerUnreachable(
+            f"no model server at {shown} ({cause}): start it with `ollama serve`, or use --engine embedded"
+        )
     return ServerUnreachable(f"no model server at {shown} ({cause}): check that address and that the host is up")
 
 

@@ -21,6 +21,7 @@ from reflexion.evidence.verify import score as code_scores
 from reflexion.evidence.verify import verify as check_document
 from reflexion.evidence.verify import worst
 from reflexion.loaders import Source
+from reflexion.marker import without_own_comments
 from reflexion.ollama.reply import CallStats, Message, Progress
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
 from reflexion.rounds import Round, best_round, errors_of, stop_reason
@@ -131,7 +132,7 @@ def generate(state: State, runtime: Runtime[Context]) -> Update:
             progress=_starting(state, context, "generate", Role.GENERATOR),
             log=log,
         )
-        update["draft"] = clean_markdown(reply.text)
+        update["draft"] = without_own_comments(clean_markdown(reply.text))
         update["trouble"] = "" if update["draft"].strip() else "the reply holds no document"
     except StreamBroken:
         raise
@@ -143,6 +144,7 @@ def generate(state: State, runtime: Runtime[Context]) -> Update:
         update |= {"trouble": str(error), "stop": "window too small"}
     if update["draft"]:
         conversation = [*conversation, Message("assistant", update["draft"])]
+    context.tell_failed(log)
     return update | {"calls": _plain(log), "conversation": [message._asdict() for message in conversation]}
 
 
@@ -175,6 +177,7 @@ def critique(state: State, runtime: Runtime[Context]) -> Update:
         verdict, trouble = (reply.parsed.model_dump() if reply.parsed else None), reply.trouble
     except PromptTooLarge as error:
         verdict, trouble = None, str(error)
+    context.tell_failed(log)
     return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + _plain(log)}
 
 
@@ -219,11 +222,12 @@ def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
         reply = context.models.ask(
             Role.ADJUDICATOR, adjudicator_messages(state, context, best), progress=progress, log=log
         )
-        text, said = clean_markdown(reply.text), "done"
+        text, said = without_own_comments(clean_markdown(reply.text)), "done"
     except StreamBroken:
         raise
     except (PromptTooLarge, ReplyRejected) as error:
         text, said = "", f"skipped: {error}"
+    context.tell_failed(log)
     return {"adjudicated": text, "adjudication": said, "adjudication_calls": _plain(log)}
 
 

@@ -16,7 +16,7 @@ FAMILIES = {
 INTRODUCTION = """\
 # Rules
 
-<!-- Written from the rules' own records: python -m reflexion.evidence.rules.guide > docs/rules.md -->
+<!-- Written from the rules' own records: make docs -->
 
 What `reflexion` knows to be wrong in a document, by code alone. An **error** can be proved from the source: it blocks
 acceptance, and `reflexion check` ends with 1. A **warning** is worth a look and never blocks (`--strict` makes it). The

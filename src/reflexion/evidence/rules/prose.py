@@ -134,6 +134,15 @@ def _emptiness(page: Page) -> Iterator[Finding]:
         yield found(EMPTY, "warning", page.first, message, page.lines[page.first - 1], "Begin with a title.")
 
 
+# What a writer is told between two rounds; small models hand it back as if it were the page.
+_ECHO = re.compile(
+    r"\bthe (?:document|page) has no place for the\b|\bThe score is \d+(?: of 100)?; \d+(?: of 100)? is needed|"
+    r"\bCorrect this one thing in your page\b|\bAnswer with the (?:whole )?(?:corrected )?Markdown page alone\b|"
+    r"\bYour best page so far is this\b",
+    re.IGNORECASE,
+)
+
+
 def _leaks(page: Page) -> Iterator[Finding]:
     for tag in thinking_tags(page.text):
         line = page.text.count("\n", 0, tag.start()) + 1
@@ -142,7 +151,7 @@ def _leaks(page: Page) -> Iterator[Finding]:
     for number, (text, kind) in enumerate(zip(page.prose, page.kinds, strict=True), start=1):
         if kind in ("fence", "code", "blank"):
             continue
-        leak = DELIMITER.search(text) or _CONTROL_TOKEN.search(text)
+        leak = DELIMITER.search(text) or _CONTROL_TOKEN.search(text) or _ECHO.search(text)
         if leak:
             message = f"A piece of the prompt stands in the text: {leak[0][:60]}."
             yield found(LEAK, "error", number, message, text, "Remove the line.")

@@ -95,8 +95,8 @@ LEAK = Rule(
     "leaked-prompt",
     "error",
     "Parts of the prompt, thinking tags or control tokens are in the text.",
-    """Delimiter lines of our own prompts, thinking tags, and control tokens of chat templates outside of code are
-errors. A line that gives the writer its role, or only names one (`assistant:`), is a warning.
+    """Delimiter lines and instructions of our own prompts, thinking tags, and control tokens of chat templates outside
+of code are errors. A line that gives the writer its role, or only names one (`assistant:`), is a warning.
 
 Wrong: `</think>` in a line of its own, or a line that begins with three angle brackets and `BEGIN SOURCE`.
 
