@@ -72,8 +72,6 @@ class Call:
 class Runner:
     """A worker process with one model in one window. Creating it loads the model.
 
-    ``schema_dropped`` says that llama.cpp ignores the schema of the present call.
-
     Raises:
         ApiError: 500 when the worker cannot load the file.
     """
@@ -82,7 +80,7 @@ class Runner:
         self.cells = min(window + SPARE_CELLS, model.header.window)
         self._key = secrets.token_hex(16)
         self._process = _start_worker()
-        self.schema_dropped = False
+        self._schema_dropped = threading.Event()
         threading.Thread(target=self._watch_log, daemon=True).start()
         try:
             self._address = self._load(model)
@@ -93,6 +91,10 @@ class Runner:
     def alive(self) -> bool:
         """Whether the process still runs."""
         return self._process.poll() is None
+
+    def drops_schema(self, within_s: float = 0.0) -> bool:
+        """Whether llama.cpp ignores the present call's schema; its log may say so a moment after the first token."""
+        return self._schema_dropped.wait(within_s)
 
     def stop(self) -> None:
         """End the process at once; its memory is free when this returns."""
@@ -105,7 +107,7 @@ class Runner:
     @contextmanager
     def session(self, call: Call) -> Iterator["Session"]:
         """A connection for one call; leaving it ends whatever the worker still does for it."""
-        self.schema_dropped = False
+        self._schema_dropped.clear()
         connection = http.client.HTTPConnection(self._address)
         try:
             connection.connect()
@@ -113,6 +115,9 @@ class Runner:
             yield Session(connection, self._key)
         except (OSError, http.client.HTTPException) as error:
             call.check()
+            # Its socket closes before the process is seen to be gone; the next call must not be given to it.
+            self._process.kill()
+            self._process.wait()
             raise ApiError(500, TERMINATED) from error
         finally:
             call.detach()
@@ -122,7 +127,7 @@ class Runner:
         log = self._process.stderr
         for line in log or []:
             if SCHEMA_DROPPED in line:
-                self.schema_dropped = True
+                self._schema_dropped.set()
             sys.stderr.buffer.write(line)
             sys.stderr.flush()
 
@@ -166,6 +171,7 @@ class Session:
 
         Raises:
             ApiError: 500 with llama.cpp's words.
+            http.client.IncompleteRead: the worker went away before the last record.
         """
         response = self._post("/completion", body)
         while line := response.readline():
@@ -173,6 +179,10 @@ class Session:
                 record: dict[str, Any] = json.loads(line[6:])
                 _raise_error(record)
                 yield record
+                if record["stop"]:
+                    return
+        # A chunked answer that is cut reads like one that ended; only the last record says that it is whole.
+        raise http.client.IncompleteRead(b"")
 
     def _ask(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self._post(path, body).read())
