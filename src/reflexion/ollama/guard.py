@@ -142,6 +142,8 @@ class RunawayDetector:
 def repeated_unit(tail: str) -> str:
     """Return the shortest unit that surely fills the end of ``tail`` without end, or "" where there is none."""
     for period in range(1, LONGEST_UNIT + 1):
+        if tail[-period:] != tail[-2 * period : -period]:  # Cheap, and true of nearly every period of a fair text.
+            continue
         if _repeats(tail[-max(400, period * 8) :], period):
             # Whatever its multiples do, the shortest unit decides how much is certain.
             unit = tail[-period:]

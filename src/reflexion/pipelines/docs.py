@@ -185,7 +185,7 @@ def judge(state: State, runtime: Runtime[Context]) -> Update:
     """Code scores the round, chooses the one fix, and decides whether there is another round."""
     context = runtime.context
     verdict = Critique(**state["critique"]) if state["critique"] else None
-    findings = [Finding(**item) for item in state["findings"]]
+    findings = _findings(state["findings"])
     number = len(state["rounds"]) + 1
     this = Round(
         number=number,
@@ -232,21 +232,21 @@ def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def settle(state: State, runtime: Runtime[Context]) -> Update:
-    """Code keeps the best candidate, verifies what ships once more, and names the outcome."""
-    _starting(state, runtime.context, "settle")
+    """Code keeps the best candidate, verified as it ships, and names the outcome."""
+    context = runtime.context
+    _starting(state, context, "settle")
     drafts = [item for item in state["rounds"] if item["draft"]]
+    candidates = [(item["draft"], item["score"], _findings(item["findings"])) for item in drafts]
     given = best_round(drafts)
-    candidates = [(item["draft"], item["score"]) for item in drafts]
-    if given and _keeps_the_facts(state, runtime.context, given):
-        candidates.append((state["adjudicated"], given["score"]))
-    checked = [(text, score, _check(state, runtime.context, text)) for text, score in candidates]
+    if given and state["adjudicated"].strip():
+        findings = _check(state, context, state["adjudicated"])
+        if _keeps_the_facts(findings, context, given):
+            candidates.append((state["adjudicated"], given["score"], findings))
     # Fewest errors, then score, then latest: max() keeps the first of equals, so the latest comes first.
     text, score, findings = max(
-        reversed(checked), key=lambda item: (-len(errors_in(item[2])), -1 if item[1] is None else item[1])
+        reversed(candidates), key=lambda item: (-len(errors_in(item[2])), -1 if item[1] is None else item[1])
     )
-    reached = any(
-        (item["score"] or 0) >= runtime.context.quality_score_bar for item in drafts if item["score"] is not None
-    )
+    reached = any(item["score"] is not None and item["score"] >= context.quality_score_bar for item in drafts)
     return {
         "text": text,
         "score": score,
@@ -255,16 +255,17 @@ def settle(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
+def _findings(plain: Sequence[dict[str, Any]]) -> list[Finding]:
+    return [Finding(**item) for item in plain]
+
+
 def _check(state: State, context: Context, text: str) -> list[Finding]:
     return check_document(text, context.facts, off=context.rules_off, source_text=state["source"])
 
 
-def _keeps_the_facts(state: State, context: Context, given: Round) -> bool:
-    """Return whether there is an adjudicated text that states no fewer of the facts than the draft it was given."""
-    text = state["adjudicated"]
-    if not text.strip() or context.facts is None:
-        return bool(text.strip())
-    return code_scores(_check(state, context, text), context.facts).contract >= (given["contract"] or 0)
+def _keeps_the_facts(findings: Sequence[Finding], context: Context, given: Round) -> bool:
+    """Return whether the text with these findings states no fewer of the facts than the draft it was made from."""
+    return context.facts is None or code_scores(findings, context.facts).contract >= (given["contract"] or 0)
 
 
 def _starting(state: State, context: Context, node: str, role: Role | None = None) -> Progress:
