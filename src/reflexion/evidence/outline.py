@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from reflexion.evidence.claims import RaiseClaim
 from reflexion.evidence.collector import Collector, Scope, qualified_name
 from reflexion.evidence.entries import read_entry
-from reflexion.evidence.inline import Inline, ticked
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, Inline, ticked
 from reflexion.evidence.lists import SYMBOL_ROLES
 from reflexion.evidence.markup import Node
 from reflexion.evidence.roles import HISTORY_ROLES, add_constant, constant_of, list_role
@@ -118,12 +118,16 @@ class Outline:
 
 
 def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent: Scope, out: Collector) -> Scope:
-    """Let a heading such as "Version" stand for a class of that name as well as for its role."""
+    """Let a heading such as "Version", or "Options" in code, stand for a class of that name as well as for its role."""
     name = inline.plain
-    if role not in HISTORY_ROLES or not name.isalpha() or not name[:1].isupper() or node.level == 1:
+    coded = inline.marked.strip() == f"{CODE_ON}{name}{CODE_OFF}" and (parent.page or not parent.subject)
+    if not (coded or role in HISTORY_ROLES) or not name.isalpha() or not name[:1].isupper() or node.level == 1:
         return scope
-    out.add_symbol(Named(name), parent, node.line, "heading", name, sure=False)
-    return replace(scope, subject=parent.of(Named(name)), kind_word=None, page=False)
+    named = Named(name)
+    out.add_symbol(named, parent, node.line, "heading", name, sure=False)
+    if coded:
+        return replace(parent, led=False, attached=False, blocked=False, line=node.line).about(named)
+    return replace(scope, subject=parent.of(named), kind_word=None, page=False)
 
 
 def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> None:

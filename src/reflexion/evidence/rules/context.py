@@ -46,7 +46,19 @@ class Page:
             symbol = self.source.resolve(name, subject) if name else self.about(subject)
             if symbol is not None:
                 found[symbol.qualname] = min(line, found.get(symbol.qualname, line))
-        return found
+        return {**self._plain_headings, **found}
+
+    @cached_property
+    def _plain_headings(self) -> dict[str, int]:
+        """Classes whose heading could as well be that of a generic section: "Options", "Errors"."""
+        lines = self.claims.text.splitlines()
+        headings = {
+            lines[block.line - 1].strip("#*` \t"): block.line
+            for block in self.claims.blocks
+            if block.kind == "heading" and 0 < block.line <= len(lines)
+        }
+        kept = ((name, self.source.symbols.get(name)) for name in headings)
+        return {name: headings[name] for name, symbol in kept if symbol is not None and symbol.kind == "class"}
 
     def _places(self) -> Iterable[tuple[int, str | None, str | None]]:
         claims = self.claims
