@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from reflexion.evidence.claims import BaseClaim
 from reflexion.evidence.collector import Collector, Scope
-from reflexion.evidence.entries import Entry, lead_texts, read_default, read_entry
+from reflexion.evidence.defaults import read_default
+from reflexion.evidence.entries import Entry, lead_texts, read_entry
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain, ticked
 from reflexion.evidence.leads import Lead, read_lead
 from reflexion.evidence.markup import Node
@@ -121,6 +122,8 @@ def _with_details(item: Node, entry: Entry) -> Entry:
     for child in item.children[1:]:
         for detail in child.children if child.kind == "list" else []:
             entry = _with_detail(entry, lead_of(detail).marked)
+        if child.inline is not None and re.match(r"\W*default", child.inline.plain, re.IGNORECASE):
+            entry = _with_detail(entry, child.inline.marked)
     return entry
 
 

@@ -1,0 +1,104 @@
+"""Wrong statements in many wordings: each gives its finding, and the same words with the true value give none."""
+
+import pytest
+
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.source import facts_of_python
+from reflexion.evidence.verify import verify
+
+SIGNATURE = "connect(host: str, port: int = 80, *, timeout: float = 5.0, retry: bool = True) -> Client"
+SOURCE = f'''"""Clients."""
+
+
+class Client:
+    """A client."""
+
+
+def {SIGNATURE}:
+    """Connect."""
+    if port <= 0:
+        raise ValueError("port must be positive")
+    return Client()
+'''
+ITEMS = [
+    "- `port` (int): The port (8080 by default).",
+    "- `port` (int, 8080 by default): The port.",
+    "- `port` (int): The port to use; default `8080`.",
+    "- `port` (int): The port to use. If not provided, 8080 is used.",
+    "- `port` (int): The port. If it is omitted, `8080` will be used.",
+    "- `port` \u2013 int. The port; 8080 if omitted.",
+    "- `port` \u2013 int. The port; `8080` if not given.",
+    "- `port`: The port. When omitted, falls back to `8080`.",
+    "- `port`: The port. Uses `8080` as default.",
+    "- `port`: The port. Defaults to port 8080.",
+    "- `port`, int, default 8080: the port.",
+    "- `port` (int): The port.\n\n  Default: 8080",
+    "- `port` (int): the port. Default `8080`",
+    "- `port` (int): the port (default 8080)",
+    "- port [int] (optional) The port. Default `8080`.",
+]
+
+
+def _codes(document: str, source: str = SOURCE) -> list[str]:
+    return [f"{one.rule} {one.level}" for one in _findings(document, source)]
+
+
+def _findings(document: str, source: str = SOURCE) -> list[Finding]:
+    return [one for one in verify(document, facts_of_python(source, "net")) if one.rule not in QUIET]
+
+
+QUIET = frozenset({"E301", "E305", "S101", "P201", "P202"})
+
+
+def _item_page(item: str) -> str:
+    others = "- `host`: The host.\n{}\n- `timeout`: The time limit.\n- `retry`: Whether to try again.\n"
+    return f"# net\n\n## `connect`\n\nConnects.\n\n**Parameters**\n\n{others.format(item)}"
+
+
+def _prose_page(sentence: str, signature: str = SIGNATURE) -> str:
+    return f"# net\n\n## `{signature}`\n\nConnects to a host. {sentence}\n"
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_a_wrong_default_in_an_item(item: str) -> None:
+    assert _codes(_item_page(item)) == ["P204 error"]
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_the_same_item_with_the_true_default(item: str) -> None:
+    assert _codes(_item_page(item.replace("8080", "80"))) == []
+
+
+@pytest.mark.parametrize("item", ITEMS)
+@pytest.mark.parametrize("default", ["None", "_UNSET"])
+def test_what_the_code_puts_in_for_none_is_no_wrong_default(item: str, default: str) -> None:
+    source = SOURCE.replace("port: int = 80", f"port: int | None = {default}")
+    softly = "(8080 by default" in item or "if " in item.lower() or "omitted" in item or "as default" in item
+    assert not softly or "P204 error" not in _codes(_item_page(item), source)
+
+
+def test_a_wrong_default_in_a_field_list() -> None:
+    page = f"# net\n\n## `{SIGNATURE}`\n\n:param host: the host\n:param port: the port (default 8080)\n"
+    assert "P204 error" in _codes(page)
+    assert "P204 error" not in _codes(page.replace("8080", "80"))
+
+
+@pytest.mark.parametrize("said", ["This parameter is required.", "Required."])
+def test_required_with_a_default(said: str) -> None:
+    assert _codes(_item_page(f"- `port` (int): The port. {said}")) == ["P204 error"]
+    assert _codes(_item_page("- `port` (int): The port.").replace("The host.", f"The host. {said}")) == []
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "- `port` (int): The port. Raises `ValueError` if omitted.",
+        "- `port` (int): The port, 8080 by default on other systems.",
+        "- `port` (int): The port; a default `Client` uses its own.",
+        "- `port` (int): The port. Of two, the one given first is used by default.",
+        "- `port` (int): The port. This parameter is required if there is a proxy.",
+        "- `port` (int): The port. The server listens on 8080 if not told otherwise.",
+    ],
+)
+def test_other_values_near_the_word_default(item: str) -> None:
+    assert _codes(_item_page(item)) == []
