@@ -129,7 +129,5 @@ def test_a_badge_after_the_signature_of_an_item_keeps_its_parameters(after: str)
 @pytest.mark.parametrize("mark", ["", "`"])
 def test_a_class_may_be_called_like_a_section(name: str, mark: str) -> None:
     source = f"class {name}:\n    def get(self, key: str) -> int:\n        return 1\n"
-    text = (
-        f"# m\n\n## {mark}{name}{mark}\n\nHolds them.\n\n### `get(key)`\n\n- `key` (`str`): the key\n\nReturns `int`.\n"
-    )
+    text = f"# m\n\n## {mark}{name}{mark}\n\nHolds them.\n\n### `get(key)`\n\n- `key` (`str`): the key\n"
     assert errors(text, source) == []
