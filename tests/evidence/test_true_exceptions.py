@@ -101,3 +101,45 @@ def test_a_denial_of_others_claims_the_one(said: str) -> None:
 )
 def test_a_plain_denial_is_an_error(said: str) -> None:
     assert "E306" in {one.rule for one in errors(said)}
+
+
+KEYED = """
+class E(ValueError):
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(f"line {line}: {message}")
+
+
+def parse(values: list) -> int:
+    raise E("expected key", 3)
+"""
+CLASS = "# m\n\n## `E(message, line)`\n\n- `message` (`str`): text\n- `line` (`int`): line\n\n## `parse(values)`\n\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Raises `E`: "expected key".',
+        "**Raises**\n\n- `E`: `expected key`",
+        'Raises `E` with the message "line 3: expected key".',
+    ],
+)
+def test_the_words_of_the_raise_itself_are_no_misquote(said: str) -> None:
+    assert [one for one in findings(said, CLASS, KEYED) if one.level == "error"] == []
+
+
+def test_other_words_are_a_misquote() -> None:
+    said = 'Raises `E` with the message "expected value".'
+    assert "E304" in {one.rule for one in findings(said, CLASS, KEYED) if one.level == "error"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Raises `ValueError` with the message "Values must not be empty".',
+        'Raises `ValueError` with the message "values must not be empty!"',
+        'Raises `ValueError` with the message "Values must not be empty."',
+        'Raises `ValueError` saying that "values" must not be empty.',
+    ],
+)
+def test_case_and_punctuation_at_the_ends_are_no_misquote(said: str) -> None:
+    assert errors(said) == []

@@ -150,10 +150,9 @@ class Page:
 
     def _starts(self) -> dict[int, Symbol]:
         """Lines at which the document begins to speak of a symbol."""
-        named = [claim for claim in self.claims.symbols if claim.where != "text"]
-        found = [
-            (claim.line, self.source.resolve(claim.name, claim.subject)) for claim in (*named, *self.claims.signatures)
-        ]
+        named: list[SymbolClaim | SignatureClaim] = [one for one in self.claims.symbols if one.where != "text"]
+        named += self.claims.signatures
+        found = [(claim.line, self.source.resolve(claim.name, claim.subject)) for claim in named]
         return {line: symbol for line, symbol in found if symbol is not None and symbol.kind in _SECTIONED}
 
     def _lines_of(self, kind: BlockKind) -> set[int]:

@@ -10,8 +10,8 @@ from reflexion.evidence.finding import Finding
 from reflexion.evidence.messages import best_match, compare_message, normalise
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import Page, report, required_symbols
-from reflexion.evidence.rules.names import Source
-from reflexion.evidence.rules.plausible import is_own_message, may_raise
+from reflexion.evidence.rules.names import Source, parameters_of
+from reflexion.evidence.rules.plausible import is_own_message, is_written_there, may_raise
 from reflexion.evidence.rules.wording import left_open, tells_of
 
 _BARE_RAISE = re.compile(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$")
@@ -153,6 +153,8 @@ def _misquoted(
     verdict, real = best_match(message, same_type)
     if verdict == "same" or real is None or is_own_message(claim.type, message):
         return None
+    if is_written_there(page.source, same_type, message) or _is_a_parameter(symbol, message):
+        return None
     if verdict == "unknown" and not _gives_no_message(page.source, real):
         return None
     elsewhere = [one for one in raises if one not in same_type and compare_message(message, one) == "same"]
@@ -175,6 +177,11 @@ def _gives_no_message(source: Source, one: Raise) -> bool:
         re.search(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$", text) is not None
         and "raise" in text
     )
+
+
+def _is_a_parameter(symbol: Symbol, message: str) -> bool:
+    """Whether the quoted word only names a parameter: saying that "values" must not be empty."""
+    return message.isidentifier() and message in parameters_of(symbol)
 
 
 def _shown_message(one: Raise) -> str:
