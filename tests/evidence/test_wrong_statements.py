@@ -102,3 +102,51 @@ def test_required_with_a_default(said: str) -> None:
 )
 def test_other_values_near_the_word_default(item: str) -> None:
     assert _codes(_item_page(item)) == []
+
+
+PROSE = [
+    ("`timeout` is set to `30.0` by default.", "30.0", "5.0"),
+    ("The `timeout` is 30.0 by default.", "30.0", "5.0"),
+    ("By default, `timeout` is 30 seconds.", "30 ", "5 "),
+    ("By default, the `timeout` is set to `30.0`.", "30.0", "5.0"),
+    ("The default value of `timeout` is 60 seconds.", "60 ", "5 "),
+    ("The default for `timeout` is `60`.", "60", "5"),
+    ("The `port` parameter (default: 8080) selects the service.", "8080", "80"),
+    ("The `port` parameter is optional and its default is 8080.", "8080", "80"),
+    ("The default timeout is `30.0` seconds.", "30.0", "5.0"),
+    ("The default port is 8080.", "8080", "80"),
+    ("If `port` is not given, 8080 is used.", "8080", "80"),
+    ("The `port` defaults to 8080.", "8080", "80"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "wrong", "true"), PROSE)
+def test_a_wrong_default_in_prose(sentence: str, wrong: str, true: str) -> None:
+    assert _codes(_prose_page(sentence)) == ["P204 error"]
+    assert _codes(_prose_page(sentence.replace(wrong, true))) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "By default, `timeout` is 30 seconds on a slow line.",
+        "By default, `timeout` is 5000 milliseconds.",
+        "By default, `port` is the one of the scheme, 8080 or 443.",
+        "`port` is used by default, 8080 is not.",
+        "The default proxy is `30.0` seconds away.",
+        "The default timeout of the proxy is 30 seconds.",
+        "The default port of the proxy is 8080.",
+        "By default, `Client.timeout` is 30 seconds.",
+        "`port` is 8080 by default if there is a proxy.",
+    ],
+)
+def test_prose_that_is_not_about_the_default(sentence: str) -> None:
+    assert _codes(_prose_page(sentence)) == []
+
+
+@pytest.mark.parametrize(("sentence", "wrong", "true"), PROSE[:8])
+def test_prose_on_what_stands_in_for_none(sentence: str, wrong: str, true: str) -> None:
+    signature = SIGNATURE.replace("= 80", "= None").replace("= 5.0", "= None")
+    source = SOURCE.replace(SIGNATURE, signature)
+    softly = "y default" in sentence or "default value of" in sentence or "default for" in sentence
+    assert not softly or _codes(_prose_page(sentence, signature), source) == []

@@ -5,6 +5,7 @@ the code puts in for a signature's None; ``may_be_put_in`` says which kind a tex
 """
 
 import re
+from collections.abc import Iterator
 
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON
 
@@ -46,9 +47,26 @@ _PUT_IN = (
 )
 _PIECES = re.compile(rf"(?:[.;,(\u2028]\s*|\n)[{MARK_ON}]*[Dd]efault(?:\s+value)?[{MARK_OFF}]*\s+{_WORDED}{_END}")
 _OF_NAME = re.compile(rf"\b[Dd]efaults?\s+to\s+(?:the\s+)?(?:{CODE_ON})?(?P<name>\w+)(?:{CODE_OFF})?\s+{_WORDED}{_END}")
+_NAME = rf"{CODE_ON}\*{{0,2}}(?P<name>\w+){CODE_OFF}(?:\s+(?:parameter|argument|option))?"
+_MEASURED = rf"{_WORDED}(?P<unit>\s+(?:(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|ms|bytes?)\b)?"
+_STOP = rf"(?=[{MARK_OFF}]*\s*(?:[.;)]|$))"
+_IN_SENTENCE = (
+    re.compile(
+        rf"^\W*(?:[Tt]he\s+)?(?:(?:parameter|argument)\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}\s+by\s+default{_STOP}"
+    ),
+    re.compile(rf"^\W*By\s+default,?\s+(?:the\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}{_STOP}"),
+    re.compile(rf"^\W*The\s+default\s+(?:value\s+)?(?:of|for)\s+(?:the\s+)?{_NAME}\s+is\s+{_MEASURED}{_STOP}"),
+    re.compile(rf"{_NAME}\s+\(default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
+    re.compile(rf"^\W*The\s+default\s+{CODE_ON}?(?P<name>[a-z_]\w*){CODE_OFF}?\s+(?:value\s+)?is\s+{_MEASURED}{_STOP}"),
+    re.compile(rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+{_MEASURED}\s+(?:is|will\s+be)\s+(?:used|assumed){_STOP}"),
+    re.compile(
+        rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+(?:it\s+)?(?:defaults\s+to|falls\s+back\s+to)\s+{_MEASURED}{_STOP}"
+    ),
+)
 _MAY_BE_PUT_IN = re.compile(
     rf"\bby\s+default\b|\b(?:if|when)\s+{_LEFT_OUT}|\bas\s+(?:the\s+|its\s+)?default\b|\bfalls\s+back\b"
-    r"|\bdefault\s+(?:value\s+)?(?:of|for)\s|\bdefault\s+[a-z_]\w*\s+(?:value\s+)?is\b",
+    r"|\bdefault\s+(?:value\s+)?(?:of|for)\s|\bdefault\s+`?(?!value\b)[a-z_]\w*`?\s+(?:value\s+)?is\b"
+    rf"|\b(?:if|when)\s+`\w+`\s+{_LEFT_OUT}",
     re.IGNORECASE,
 )
 
@@ -78,6 +96,17 @@ def _of_name(text: str, names: tuple[str, ...]) -> re.Match[str] | None:
     """Find "Defaults to port 80" in the words about ``port``."""
     found = _OF_NAME.search(text)
     return found if found and found.group("name") in names else None
+
+
+def defaults_of_sentence(sentence: str, names: frozenset[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield offset, name and value of the defaults that a sentence gives to one of these parameters, as its subject."""
+    if not re.search(r"default|omitted|not |left", sentence):
+        return
+    for pattern in _IN_SENTENCE:
+        for found in pattern.finditer(sentence):
+            if found.group("name") in names:
+                unit = " ".join((found.group("unit") or "").split())
+                yield found.start(), found.group("name"), f"{value_of(found)} {unit}".strip()
 
 
 def value_of(found: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reflexion.evidence.defaults import defaults_of_sentence
 from reflexion.evidence.entries import DASH
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
@@ -213,13 +214,19 @@ _DEFAULTED = re.compile(
 )
 
 
+_DEFAULT_HINT = re.compile(r"default|omitted|not |left out")
+
+
 def defaults_in(marked: str, names: frozenset[str]) -> Iterator[Stated]:
-    """Yield the defaults that sentences give to one of these parameters: the one named last before it."""
-    if "default" not in marked:
+    """Yield the defaults that sentences give to one of these parameters: their subject, or the one named last."""
+    if not _DEFAULT_HINT.search(marked):
         return
     for at, sentence in sentences(marked):
         spans = [one for one in re.finditer(rf"{CODE_ON}\**(\w+){CODE_OFF}", sentence) if one.group(1) in names]
-        for found in _DEFAULTED.finditer(sentence):
+        subjects = dict.fromkeys(defaults_of_sentence(sentence, names))
+        for start, name, value in subjects:
+            yield Stated(at + start, name, (value,), ticked(sentence))
+        for found in _DEFAULTED.finditer(sentence) if not subjects else ():
             before = [one for one in spans if one.end() <= found.start()]
             if before and len(sentence[before[-1].end() : found.start()]) < 80:
                 value = " ".join((found.group("code") or found.group("bare")).split())
