@@ -150,3 +150,69 @@ def test_prose_on_what_stands_in_for_none(sentence: str, wrong: str, true: str) 
     source = SOURCE.replace(SIGNATURE, signature)
     softly = "y default" in sentence or "default value of" in sentence or "default for" in sentence
     assert not softly or _codes(_prose_page(sentence, signature), source) == []
+
+
+RESULTS = [
+    ("**Returns** `Socket`", "Socket", "Client"),
+    ("**Returns**: A `Socket` object.", "Socket", "Client"),
+    ("Returns a `Socket` object.", "Socket", "Client"),
+    ("Returns `None`.", "`None`", "a `Client`"),
+    ("**Returns:** True if connected, False otherwise.", "True if connected, False otherwise", "The client"),
+    ("**Returns:** `True` if connected, `False` otherwise.", "`True` if connected, `False` otherwise", "The client"),
+    ("Returns `True` on success.", "`True`", "the client"),
+    ("### Returns\n\nTrue if connected.", "True", "The client"),
+]
+
+
+@pytest.mark.parametrize(("said", "wrong", "true"), RESULTS)
+def test_a_wrong_result(said: str, wrong: str, true: str) -> None:
+    assert _codes(_prose_page(f"\n\n{said}")) == ["R401 error"]
+    assert _codes(_prose_page(f"\n\n{said.replace(wrong, true)}")) == []
+
+
+@pytest.mark.parametrize("returns", ["bool", "bool | None", "TypeGuard[str]", "Any", "bool | Client"])
+@pytest.mark.parametrize(("said", "_wrong", "_true"), RESULTS[4:])
+def test_a_result_that_can_be_true(said: str, _wrong: str, _true: str, returns: str) -> None:
+    signature = SIGNATURE.replace("-> Client", f"-> {returns}")
+    assert _codes(_prose_page(f"\n\n{said}", signature), SOURCE.replace(SIGNATURE, signature)) == []
+
+
+def test_true_where_nothing_is_returned() -> None:
+    signature = SIGNATURE.replace("-> Client", "-> None")
+    source = SOURCE.replace(SIGNATURE, signature).replace("return Client()", "return")
+    assert _codes(_prose_page("Returns `True` on success.", signature), source) == ["R401 error"]
+    assert _codes(_prose_page("Returns `None`.", signature), source) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Returns:** True if cached, otherwise the client.",
+        "Returns True for a cached host, or the client.",
+        "Returns `None` if the host is down.",
+        "Returns True on success. Returns the client in all other cases.",
+        "Returns True-like clients.",
+        "**Parameters**\n\n- `host`: The host. Returns `None`.\n- `port`: A.\n- `timeout`: B.\n- `retry`: C.",
+        "**Returns** `host` in lower case.",
+        "**Returns**: A `host` object.",
+    ],
+)
+def test_words_that_leave_the_result_open(said: str) -> None:
+    assert _codes(_prose_page(f"\n\n{said}")) == []
+
+
+STATS = '''"""Stats."""
+
+
+def stats(values: list[float]) -> dict[str, float]:
+    """Return them."""
+    return {"total": sum(values), "count": len(values), "mean": 0.0}
+'''
+
+
+@pytest.mark.parametrize(("last", "codes"), [("mean", []), ("average", ["R402 error", "R402 error"])])
+def test_the_keys_of_the_returned_dictionary(last: str, codes: list[str]) -> None:
+    said = f"The returned dictionary has the keys `total`, `count` and `{last}`."
+    page = f"# net\n\n## `stats(values: list[float]) -> dict[str, float]`\n\nSums up. {said}\n"
+    assert _codes(page, STATS) == codes
+    assert _codes(page.replace("has the keys", "has, among others, the keys"), STATS) == []

@@ -241,12 +241,17 @@ def keys_in(marked: str) -> tuple[str, ...] | None:
     return tuple(unquoted(text) for text in re.findall(rf"{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}", found.group("keys")))
 
 
+_OF_RESULT = re.compile(r"\b(?:returns?|result|returned\s+(?:dict|dictionary|mapping))\b", re.IGNORECASE)
+_OPEN_LIST = re.compile(r"\b(?:among|at\s+least|such\s+as|for\s+example|e\.g|amongst)\b", re.IGNORECASE)
+
+
 def returned_keys_in(marked: str) -> Iterator[Stated]:
     """Yield the keys of the dictionary that sentences say is returned."""
     if "key" not in marked:
         return
     for at, sentence in sentences(marked):
-        keys = keys_in(sentence) if re.search(r"\b(?:returns?|result)\b", sentence, re.IGNORECASE) else None
+        told = _OF_RESULT.search(sentence) and not _OPEN_LIST.search(sentence)
+        keys = keys_in(sentence) if told else None
         if keys:
             yield Stated(at, None, keys, ticked(sentence))
 
