@@ -92,6 +92,12 @@ def test_brackets_after_a_property_are_no_call(head: str) -> None:
         "`make` ([source](mod.py))",
         "`make()` [source](mod.py)",
         "`make` (text: str, size: int = 4)",
+        "`make`([source](mod.py))",
+        "`make()` ![badge](x.svg)",
+        "`make()` `v2`",
+        "Making one (`make`)",
+        "Making one with `make()`",
+        "*classmethod* `make()` / building",
     ],
 )
 def test_words_beside_a_method_keep_it(head: str) -> None:
@@ -130,4 +136,21 @@ def test_a_badge_after_the_signature_of_an_item_keeps_its_parameters(after: str)
 def test_a_class_may_be_called_like_a_section(name: str, mark: str) -> None:
     source = f"class {name}:\n    def get(self, key: str) -> int:\n        return 1\n"
     text = f"# m\n\n## {mark}{name}{mark}\n\nHolds them.\n\n### `get(key)`\n\n- `key` (`str`): the key\n"
+    assert errors(text, source) == []
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "**`make(text, size=4)`** `classmethod`",
+        "**`make(text, size=4)`** *(class method)*",
+        "**`make(text: str, size: int = 4) -> A`** ⚠️ *deprecated*",
+        "`make(text: str, size: int = 4)` ⚠️",
+    ],
+)
+def test_a_badge_after_a_signature_that_stands_alone(lead: str) -> None:
+    text = page().replace("### `make(text, size=4)`\n", f"{lead}\n")
+    source = SOURCE.replace("        return cls()", '        raise ValueError("no")')
+    text = text.replace("Returns `A`.", 'Raises `ValueError`: "no".')
+    assert lead in text
     assert errors(text, source) == []

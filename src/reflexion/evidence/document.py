@@ -201,7 +201,7 @@ class _Reader:
         lead = read_lead(part)
         if lead is not None:
             return self.led(part, lead, scope)
-        named = symbol_lead(part)
+        named = symbol_lead(without_badge(part))
         if named is not None:
             same = base.names(named.name)
             outer = base.outside() if same else replace(base, role=None)

@@ -1,5 +1,6 @@
 """The sections of a document: which symbol and which role each heading opens."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 from reflexion.evidence.claims import RaiseClaim
@@ -28,6 +29,7 @@ class Outline:
     def open(self, node: Node, scope: Scope, out: Collector) -> Scope:
         """Open the section of a heading: add what the heading claims, return the section's scope."""
         inline = node.inline or Inline("", node.line)
+        inline = _without_links(inline)
         title = read_title(inline.marked, node.line)
         if node.setext and node.level == _NUMPY_LEVEL and title.role in _LOCAL | {"raises"} and scope.subject:
             return scope.with_role(title.role, node.line)
@@ -115,6 +117,15 @@ class Outline:
             level, outer = self.stack[-2]
             self.stack[-2] = (level, replace(outer, subject=scope.subject, kind_word=scope.kind_word))
         return replace(base, subject=scope.subject, kind_word=scope.kind_word)
+
+
+def _without_links(inline: Inline) -> Inline:
+    """Return a heading without the links and badges behind the name in code: ``[source](mod.py)``."""
+    marked = inline.marked
+    for link in inline.links[:8]:
+        if link.text:
+            marked = re.sub(rf"(?<={CODE_OFF})\s*[(\[]*\s*{re.escape(link.text)}[ ]*[)\]]*(?=\W|$)", "", marked)
+    return replace(inline, marked=marked)
 
 
 def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent: Scope, out: Collector) -> Scope:

@@ -29,18 +29,19 @@ _MARKED_FRONT = re.compile(
 )
 # "Creating: `make()`": words before a name that a colon or dash sets apart.
 _WORDS_BEFORE = re.compile(
-    rf"^(?P<words>[^{CODE_ON}{MARK_ON}:]{{1,60}}?)\s*(?::|\s[{DASH}-])\s+(?={CODE_ON}|{MARK_ON}{CODE_ON})"
+    rf"^(?P<words>[^{CODE_ON}{MARK_ON}:]{{1,60}}?)(?:\s*:\s+|\s[{DASH}-]\s+|\s(?:with|using|by|via|through)\s+|\s(?P<bracket>\())"
+    rf"(?={CODE_ON}|{MARK_ON}{CODE_ON})"
 )
 # What may follow a name without saying more than a badge does.
 _BADGE = re.compile(
-    rf"{CODE_ON}@?(?:{_PREFIXES}|{_KINDS}|async|static|abstract){CODE_OFF}|{MARK_ON}[^{MARK_OFF}{CODE_ON}]*{MARK_OFF}"
+    rf"{CODE_ON}@?(?:{_PREFIXES}|{_KINDS}|async|static|abstract|v?\d[\w.+]*|deprecated){CODE_OFF}|{MARK_ON}[^{MARK_OFF}{CODE_ON}]*{MARK_OFF}"
     r"|\b(?:deprecated|experimental|new|beta|alpha|internal|(?:view\s+)?source)\b",
     re.IGNORECASE,
 )
 # A badge between a call that an item sets out and its words; a name alone may be a parameter, which has types there.
 _ITEM_BADGE = re.compile(
-    rf"^(?P<call>[{CODE_ON}{MARK_ON}]+[^{CODE_OFF}{MARK_OFF}]*\([^{CODE_OFF}{MARK_OFF}]*[{CODE_OFF}{MARK_OFF}]+)"
-    rf"(?P<badge>(?:[ ]*(?:[\u2600-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+"
+    rf"^(?P<call>[{CODE_ON}{MARK_ON}]+[^{CODE_OFF}{MARK_OFF}(]*\([^{CODE_OFF}{MARK_OFF}]*[{CODE_OFF}{MARK_OFF}]+)"
+    rf"(?P<badge>(?:[ ]*(?:[\u2600-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]"
     rf"|[{MARK_ON}{CODE_ON}]\(?(?:{_PREFIXES}|(?:(?:{_PREFIXES})\s+)?(?:{_KINDS})|deprecated|experimental|new)\)?"
     rf"[{MARK_OFF}{CODE_OFF}]))+)[ ]*(?=$|[:{DASH}\n\u2028]|--?\s)",
     re.IGNORECASE,
@@ -160,10 +161,11 @@ def read_symbols(text: str, line: int) -> tuple[Named, ...]:
 
 def _after_words(before: re.Match[str], text: str, line: int) -> tuple[Named, ...]:
     """Read the one name after words and a colon, unless they are a label ("Type: `int`")."""
-    texts, end = lead_texts(text[before.end() :])
+    rest = text[before.end() :].removesuffix(")" if before.group("bracket") else "")
+    texts, end = lead_texts(rest)
     if role_of(before.group("words")) is not None or len(texts) != 1:
         return ()
-    named = _from_marked(text[before.end() :], texts, end, None, line)
+    named = _from_marked(rest, texts, end, None, line)
     return tuple(replace(one, loose=True) for one in named if not hasattr(builtins, one.name))
 
 

@@ -7,6 +7,7 @@ _LEAVES_OPEN = re.compile(
     r"\b(?:other|others|else|except|excepting|besides?|apart|aside|beyond|further|additional|more|only)\b",
     re.IGNORECASE,
 )
+_NEAR = 300  # characters around a name that can deny it
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*(?:[-*+|#>]|\d+\.))")
 _RAISING = (
     r"(?:(?:\w+\s+){0,2}?(?:rais|throw)\w*"
@@ -38,7 +39,7 @@ def left_open(text: str, exception: str) -> bool:
     words = r"\b(?:other\s+than|except(?:\s+for)?|besides|apart\s+from|aside\s+from|but)"
     but = rf"{words}\s+(?:an?\s+)?[`*_]*{_dotted(exception)}"
     return any(
-        re.search(rf"\b(?:rais|throw|exception)\w*\b[^;:]*{but}(?!\w)", sentence, re.IGNORECASE)
+        re.search(rf"\b(?:rais|throw|exception)\w*\b[^;:]{{0,200}}{but}(?!\w)", sentence, re.IGNORECASE)
         for sentence in _SENTENCE.split(text)
     )
 
@@ -48,7 +49,7 @@ def _dotted(exception: str) -> str:
 
 
 def _is_told(sentence: str, found: re.Match[str]) -> bool:
-    before, after = sentence[: found.start()], sentence[found.end() :]
+    before, after = sentence[max(0, found.start() - _NEAR) : found.start()], sentence[found.end() : found.end() + _NEAR]
     denied = re.search(_DENIED, before, re.IGNORECASE)
     if denied and not _LEAVES_OPEN.search(denied.group()):
         return False
