@@ -216,3 +216,35 @@ def test_the_keys_of_the_returned_dictionary(last: str, codes: list[str]) -> Non
     page = f"# net\n\n## `stats(values: list[float]) -> dict[str, float]`\n\nSums up. {said}\n"
     assert _codes(page, STATS) == codes
     assert _codes(page.replace("has the keys", "has, among others, the keys"), STATS) == []
+
+
+JOBS = '''"""Jobs."""
+
+import enum
+
+
+class Priority(enum.IntEnum):
+    """How urgent."""
+
+    HIGH = 0
+    NORMAL = 5
+    LOW = 9
+'''
+MEMBERS = ["`{}`: {}", "**{}**: {}", "{}: {}", "`{}` ({})", "`{}` (value {}): words", "`{}` \u2013 {} \u2013 words"]
+
+
+def _enum_page(form: str, lead: str = "How urgent a job is.", **values: int) -> str:
+    items = "\n".join(f"- {form.format(*one)}" for one in values.items())
+    return f"# jobs\n\n## `Priority`\n\nAn `IntEnum`. {lead}\n\n{items}\n"
+
+
+@pytest.mark.parametrize("form", MEMBERS)
+def test_wrong_members_in_a_list(form: str) -> None:
+    wrong = _enum_page(form, HIGH=0, NORMAL=1, LOW=9, URGENT=3)
+    assert _codes(wrong, JOBS) == ["S103 error", "S104 error"]
+    assert _codes(_enum_page(form, HIGH=0, NORMAL=5, LOW=9), JOBS) == []
+
+
+@pytest.mark.parametrize("form", MEMBERS)
+def test_numbers_of_something_else_are_no_members(form: str) -> None:
+    assert _codes(_enum_page(form, "The numbers of the log's own levels:", HIGH=1, NORMAL=2, LOW=3, OFF=4), JOBS) == []
