@@ -35,6 +35,8 @@ ITEMS = [
     "- `port` (int): The port.\n\n  Default: 8080",
     "- `port` (int): the port. Default `8080`",
     "- `port` (int): the port (default 8080)",
+    "- **port** (int): The port. *Default: 8080*",
+    "- `port` (int): The port. 8080 is the default.",
     "- port [int] (optional) The port. Default `8080`.",
 ]
 
@@ -116,6 +118,8 @@ PROSE = [
     ("The default timeout is `30.0` seconds.", "30.0", "5.0"),
     ("The default port is 8080.", "8080", "80"),
     ("If `port` is not given, 8080 is used.", "8080", "80"),
+    ("`port` is optional (default 8080).", "8080", "80"),
+    ("`timeout` has a default of `30.0`.", "30.0", "5.0"),
     ("The `port` defaults to 8080.", "8080", "80"),
 ]
 

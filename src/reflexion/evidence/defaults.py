@@ -14,7 +14,8 @@ _BARE = (
     r"-?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?|True|False|None|\[\]|\{\}|\(\)|[A-Z][A-Z0-9]*_[A-Z0-9_]*"
     r"|[A-Za-z_]\w*\.[A-Za-z_][\w.]*"
 )
-VALUE = rf"(?:{_SPAN}|(?P<bare>{_BARE})(?=\s*(?:[.,;:)\]]+(?:\s|$|[)\]\ue001\ue003])|\n|\u2028|$|[\u2013\u2014]|-\s)))"
+_BARE_END = r"(?=\s*(?:[.,;:)\]]+(?:\s|$|[)\]\ue001\ue003])|\ue003|\n|\u2028|$|[\u2013\u2014]|-\s))"
+VALUE = rf"(?:{_SPAN}|(?P<bare>{_BARE}){_BARE_END})"
 _WORDED = rf"(?:{_SPAN}|(?<![\w.])(?P<bare>{_BARE})(?![\w%]))"
 _CONDITION = r"(?!\s*(?:if|when|unless|on|for|depending|in|while|otherwise)\b)"
 _DEFAULT = re.compile(
@@ -43,6 +44,7 @@ _PUT_IN = (
         rf"{_WORDED}{_END}"
     ),
     re.compile(rf"{_PIECE}{_WORDED}\s+(?:is\s+used\s+)?(?:if|when)\s+{_LEFT_OUT}{_END}"),
+    re.compile(rf"{_PIECE}{_WORDED}\s+is\s+the\s+default(?:\s+value)?\b{_END}"),
     re.compile(rf"\b(?:[Uu]ses|[Uu]sing)\s+{_WORDED}\s+(?:as|by)\s+(?:the\s+|its\s+)?default(?:\s+value)?\b{_END}"),
 )
 _PIECES = re.compile(rf"(?:[.;,(\u2028]\s*|\n)[{MARK_ON}]*[Dd]efault(?:\s+value)?[{MARK_OFF}]*\s+{_WORDED}{_END}")
@@ -54,9 +56,12 @@ _IN_SENTENCE = (
     re.compile(
         rf"^\W*(?:[Tt]he\s+)?(?:(?:parameter|argument)\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}\s+by\s+default{_STOP}"
     ),
+    re.compile(
+        rf"^\W*(?:[Tt]he\s+)?{_NAME}\s+has\s+(?:a|the)\s+default(?:\s+value)?\s+of\s+{_MEASURED}{_STOP}",
+    ),
     re.compile(rf"^\W*By\s+default,?\s+(?:the\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}{_STOP}"),
     re.compile(rf"^\W*The\s+default\s+(?:value\s+)?(?:of|for)\s+(?:the\s+)?{_NAME}\s+is\s+{_MEASURED}{_STOP}"),
-    re.compile(rf"{_NAME}\s+\(default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
+    re.compile(rf"{_NAME}(?:\s+is\s+optional)?\s+\(default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
     re.compile(rf"^\W*The\s+default\s+{CODE_ON}?(?P<name>[a-z_]\w*){CODE_OFF}?\s+(?:value\s+)?is\s+{_MEASURED}{_STOP}"),
     re.compile(rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+{_MEASURED}\s+(?:is|will\s+be)\s+(?:used|assumed){_STOP}"),
     re.compile(
@@ -64,7 +69,7 @@ _IN_SENTENCE = (
     ),
 )
 _MAY_BE_PUT_IN = re.compile(
-    rf"\bby\s+default\b|\b(?:if|when)\s+{_LEFT_OUT}|\bas\s+(?:the\s+|its\s+)?default\b|\bfalls\s+back\b"
+    rf"\bby\s+default\b|\b(?:if|when)\s+{_LEFT_OUT}|\b(?:as|is)\s+(?:the\s+|its\s+)?default\b|\bfalls\s+back\b"
     r"|\bdefault\s+(?:value\s+)?(?:of|for)\s|\bdefault\s+`?(?!value\b)[a-z_]\w*`?\s+(?:value\s+)?is\b"
     rf"|\b(?:if|when)\s+`\w+`\s+{_LEFT_OUT}",
     re.IGNORECASE,
