@@ -66,6 +66,23 @@ def test_words_and_fillers_contradict_nothing(stated: str, actual: str) -> None:
     assert compare_values(stated, actual, KNOWN) == "vague"
 
 
+@pytest.mark.parametrize(
+    ("stated", "actual", "verdict"),
+    [
+        ("30 seconds", "5.0", "different"),
+        ("5 seconds", "5.0", "vague"),
+        ("30 seconds", "30000", "vague"),
+        ("60 seconds", "1", "vague"),
+        ("2 hours", "7200", "vague"),
+        ("30 seconds", "-1", "vague"),
+        ("30 seconds", "None", "vague"),
+        ("30 lines", "5", "vague"),
+    ],
+)
+def test_a_time_contradicts_a_number_that_is_it_in_no_unit(stated: str, actual: str, verdict: str) -> None:
+    assert compare_values(stated, actual) == verdict
+
+
 def test_what_an_expression_gives_is_not_known_for_sure() -> None:
     assert compare_values("20", "logging.INFO") == "doubtful"
 

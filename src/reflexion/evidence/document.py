@@ -20,7 +20,7 @@ from reflexion.evidence.outline import Outline
 from reflexion.evidence.roles import HISTORY_ROLES, add_raise, add_role_text, leads_with_exception, list_role
 from reflexion.evidence.sentences import denials_in, message_in
 from reflexion.evidence.tables import read_table
-from reflexion.evidence.titles import read_named
+from reflexion.evidence.titles import read_named, without_badge
 from reflexion.evidence.words import role_of
 
 _Lined = TypeVar("_Lined", bound="_HasLine")
@@ -161,7 +161,7 @@ class _Reader:
         if node.kind == "table":
             read_table(node, _unless_foreign(scope), self.out)
         elif node.kind == "list":
-            read_list(node, _unless_foreign(scope), self.out, self.walk)
+            read_list(_without_badges(node), _unless_foreign(scope), self.out, self.walk)
         return replace(scope, role=None, led=False) if scope.led and scope.role != "output" else scope
 
     def fence(self, node: Node, scope: Scope, base: Scope) -> Scope:
@@ -201,7 +201,7 @@ class _Reader:
         lead = read_lead(part)
         if lead is not None:
             return self.led(part, lead, scope)
-        named = symbol_lead(part)
+        named = symbol_lead(without_badge(part))
         if named is not None:
             same = base.names(named.name)
             outer = base.outside() if same else replace(base, role=None)
@@ -338,6 +338,18 @@ def _flat(nodes: list[Node]) -> Iterator[Node]:
             yield from html_nodes(node.code, node.line)
         else:
             yield node
+
+
+def _without_badges(node: Node) -> Node:
+    """Return a list whose items have no badges between the calls that they set out and their words."""
+    return replace(node, children=[_unbadged(item) for item in node.children])
+
+
+def _unbadged(item: Node) -> Node:
+    first = item.children[0] if item.children else None
+    if first is None or first.inline is None:
+        return item
+    return replace(item, children=[replace(first, inline=without_badge(first.inline)), *item.children[1:]])
 
 
 def _unless_foreign(scope: Scope) -> Scope:

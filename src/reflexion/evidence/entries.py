@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
+from reflexion.evidence.defaults import default_in_entry, read_default
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain
 from reflexion.evidence.signatures import NAME, balanced, read_parameters
 from reflexion.evidence.typenames import is_known_type, is_type
@@ -11,25 +12,14 @@ from reflexion.evidence.words import NO_NAMES, role_of
 DASH = "\u2013\u2014\u2212"
 _SPACE = r"[\s\u2028]*"
 _MARKED = re.compile(rf"{_SPACE}(?:{CODE_ON}([^{CODE_OFF}]*){CODE_OFF}|{MARK_ON}([^{MARK_OFF}]*){MARK_OFF})")
-_PLAIN_NAME = re.compile(rf"\s*(\\?\*{{0,2}}{NAME})(?=\s*(?:\(|:|[{DASH}]|-\s|=|$)|\s+-)")
+_PLAIN_NAME = re.compile(
+    rf"\s*(\\?\*{{0,2}}{NAME})(?=\s*(?:\(|:|[{DASH}]|-\s|=|$)|\s+-|\s\[[a-z]\w*\](?:\s*:|\s\((?:optional|required)\b))"
+)
 _JOIN = re.compile(r"\s*(?:,|/|&|\band\b|\bor\b|,\s*and)\s*(?=[\ue000\ue002])")
 SEPARATOR = re.compile(rf"{_SPACE}(?:[:{DASH}\u2192]|--?(?=[\s\u2028])|=>)+{_SPACE}")
 _NAMED = re.compile(rf"^(\*{{0,2}})({NAME})(\??)$")
 _TYPED = re.compile(rf"^\*{{0,2}}{NAME}\s+\(")
 
-_VALUE = (
-    rf"(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}"
-    r"|(?P<quoted>\"[^\"\n]*\"|'[^'\n]*'|\u201c[^\u201d\n]*\u201d)"
-    r"|(?P<bare>-?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?|True|False|None|\[\]|\{\}|\(\)|[A-Z][A-Z0-9]*_[A-Z0-9_]*"
-    r"|[A-Za-z_]\w*\.[A-Za-z_][\w.]*)(?=\s*(?:[.,;:)\]]+(?:\s|$|[)\]\ue001\ue003])|\n|\u2028|$|[\u2013\u2014]|-\s)))"
-)
-_CONDITION = r"(?!\s*(?:if|when|unless|on|for|depending|in|while|otherwise)\b)"
-_DEFAULT = re.compile(
-    rf"(?<!by )(?<!By )\b[Dd]efault(?:s|ed|ing)?(?:\s+value)?{MARK_OFF}?\s*(?:(?:is|are|to|of|set to)\s|[:=])\s*"
-    rf"{MARK_OFF}?:?\s*(?:the\s+value\s+)?{_VALUE}{_CONDITION}"
-)
-_SHORT_DEFAULT = re.compile(rf"^\s*(?:with\s+)?default(?:s|ing)?(?:\s+value)?{MARK_OFF}?\s*{_VALUE}\s*$")
-_PLAIN_DEFAULT = re.compile(rf"[\s,;(]*(?:(?:optional|required)\s*,\s*)?default\s+{_VALUE}")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _QUALIFIER = re.compile(
     r"^(?:keyword[- ]only|positional(?:[- ]only)?|positional or keyword|variadic|var-?args|in|out|input|output)$",
@@ -126,6 +116,9 @@ def _worded_type(text: str) -> Entry | None:
 def _completed(entry: Entry, marked: str, at: int) -> Entry:
     """Read what follows the name: types and qualifiers, then the words with a default in them."""
     start = at
+    squared = re.compile(r"\s\[(\w[\w., |]*)\](?=[\s:]|$)").match(marked, at)
+    if squared and is_known_type(squared.group(1)):
+        entry, at = replace(entry, type=squared.group(1)), squared.end()
     if bracket := re.compile(rf"{_SPACE}\(").match(marked, at):
         inside, _ = balanced(marked[bracket.end() :][:2000])
         if inside is not None:
@@ -176,28 +169,19 @@ def _worded_after(found: re.Match[str]) -> tuple[str | None, int]:
 
 def with_words(entry: Entry) -> Entry:
     """Take default and "optional" or "required" from the words of an entry."""
-    default = entry.default
-    if default is None:
-        assigned = re.match(rf"\s*=\s*{_VALUE}", entry.rest) or _PLAIN_DEFAULT.match(entry.rest)
-        found = assigned or _DEFAULT.search(entry.rest[:2000])
-        default = _value(found) if found else None
+    default = entry.default if entry.default is not None else default_in_entry(entry.rest, entry.names)
     optional = entry.optional
     head = re.match(r"[\s,;*_\ue002(]*(optional|required)\b[\s.,;:)\ue003]", entry.rest + " ", re.IGNORECASE)
     if optional is None and head:
         optional = head.group(1).lower() == "optional"
+    elif optional is None and (stated := _REQUIRED.search(entry.rest[:2000])):
+        optional = (stated.group(1) or stated.group(2)).lower() == "optional"
     return replace(entry, default=default, optional=optional)
 
 
-def read_default(marked: str) -> str | None:
-    """Return the default that some words state, or None."""
-    found = _DEFAULT.search(marked[:2000]) or _SHORT_DEFAULT.match(marked[:2000])
-    return _value(found) if found else None
-
-
-def _value(found: re.Match[str]) -> str:
-    """Return the value that a default pattern found; typographic quotes become straight ones."""
-    text = found.group("code") or found.group("quoted") or found.group("bare") or ""
-    return " ".join(text.replace("\u201c", '"').replace("\u201d", '"').split())
+_REQUIRED = re.compile(
+    r"\b[Tt]his\s+(?:parameter|argument)\s+is\s+(required|mandatory|optional)\s*(?:\.|$)|\.\s+(Required|Mandatory)\s*\.?\s*$"
+)
 
 
 def qualified(entry: Entry, inside: str) -> Entry:

@@ -13,6 +13,7 @@ _LABELLED = re.compile(
     rf"|(?P<plain>[A-Z][A-Za-z ]{{2,30}}(?:{CODE_ON}[^{CODE_OFF}\n]{{1,60}}{CODE_OFF})?):(?=[\s\u2028]|$))"
 )
 _AFTER_BOLD = re.compile(r"^[\s\u2028]*(?:$|[\u2013\u2014(]|-\s|\n)")
+_RETURNED = re.compile(rf"^\s+{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}\s*(?:$|[.\u2013\u2014\n\u2028]|-\s)")
 _SEPARATOR = re.compile(r"[\s\u2028]*(?:[:\u2013\u2014]|-(?=\s))?[\s\u2028]*")
 
 
@@ -38,6 +39,7 @@ def read_lead(inline: Inline, *, item: bool = False) -> Lead | None:
         or plain(label).endswith(":")
         or _AFTER_BOLD.match(inline.marked[found.end() :])
     )
+    closed = closed or (plain(label) in ("Returns", "Yields") and _RETURNED.match(inline.marked[found.end() :]))
     title = read_title(label, inline.line) if closed and not _is_name(label) else None
     if title is None or title.role is None or (CODE_ON in label and title.of is None):
         return None

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from reflexion.evidence.claims import BaseClaim
+from reflexion.evidence.claims import BaseClaim, ConstantClaim
 from reflexion.evidence.collector import Collector, Scope
-from reflexion.evidence.entries import Entry, lead_texts, read_default, read_entry
+from reflexion.evidence.defaults import read_default
+from reflexion.evidence.entries import Entry, lead_texts, read_entry
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain, ticked
 from reflexion.evidence.leads import Lead, read_lead
 from reflexion.evidence.markup import Node
@@ -75,8 +76,33 @@ def _read_implied(items: list[Node], scope: Scope, out: Collector, walk: Walk) -
     found = [entry for entry in entries if entry is not None]
     role = out.implied_role(found, scope) if len(found) == len(items) else None
     if role is None:
-        return False
+        return _read_values(items, scope, out, walk)
     _read_parameters(items, scope.with_role(role, items[0].line, led=True), out, walk)
+    return True
+
+
+_MEMBER = re.compile(
+    rf"^\s*[{CODE_ON}{MARK_ON}]*(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])[{CODE_OFF}{MARK_OFF}]*"
+    rf"(?:\s*[:=\u2013\u2014]\s*|\s+-\s+|\s+\((?:value:?\s+)?){CODE_ON}?"
+    rf"(?P<value>-?\d[\d_]*(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'){CODE_OFF}?(?:\)|\s*(?:$|[.,;:\u2013\u2014]\s|[.,;]$)|\s-\s)"
+)
+
+
+def _read_values(items: list[Node], scope: Scope, out: Collector, walk: Walk) -> bool:
+    """Read a list right in the section of a class as its members: all names in capitals, each with a literal value."""
+    closed = scope.entry or scope.foreign or scope.blocked or scope.page
+    if closed or scope.subject is None or not is_class_like(scope.subject, scope.kind_word):
+        return False
+    found = [_MEMBER.match(lead_of(item).marked) for item in items]
+    if len(items) < 2 or not all(found):
+        return False
+    for item, member in zip(items, found, strict=True):
+        inline = lead_of(item)
+        if member is not None:
+            name, value = member.group("name"), member.group("value")
+            out.constants.append(ConstantClaim(item.line, name, scope.subject, value, None, ticked(inline.marked)))
+        out.add_sentences(inline, replace(scope, entry=True))
+        walk(body_of(item), replace(scope, entry=True))
     return True
 
 
@@ -121,6 +147,8 @@ def _with_details(item: Node, entry: Entry) -> Entry:
     for child in item.children[1:]:
         for detail in child.children if child.kind == "list" else []:
             entry = _with_detail(entry, lead_of(detail).marked)
+        if child.inline is not None and re.match(r"\W*default", child.inline.plain, re.IGNORECASE):
+            entry = _with_detail(entry, child.inline.marked)
     return entry
 
 

@@ -11,7 +11,7 @@ MessageVerdict = Literal["same", "unknown", "partial", "different"]
 _OPEN_END = re.compile(r"\s*(?:\.\.\.|…)\s*")
 _STATED_GAP = re.compile(r"\{[^{}]*\}|<[^<>\s][^<>]*>|\[[^\[\]]*\]|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]|\.\.\.|…")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}|<[^<>\s][^<>]*>|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]")
-_TRAILING = ".,;:!"
+_TRAILING = ".,;:!?"
 
 
 def compare_message(stated: str, raised: Raise) -> MessageVerdict:
@@ -67,7 +67,7 @@ def template_parts(message: str) -> list[str]:
 
 
 def _compare_text(said: str, true: str) -> MessageVerdict:
-    if _bare(said) == _bare(true):
+    if _bare(said) == _bare(true) or _bare(_begun_alike(said, true)) == _bare(true):
         return "same"
     if _fills(_STATED_GAP.split(said), true) and _STATED_GAP.search(said):
         return "same" if len(_STATED_GAP.sub("", said).strip()) >= 4 else "different"
@@ -78,6 +78,7 @@ def _compare_template(said: str, parts: list[str]) -> MessageVerdict:
     fixed = [normalise_part(part) for part in parts]
     if not any(part.strip(" '") for part in fixed):
         return "unknown"
+    said = _begun_alike(said, fixed[0])
     spelled = _same_places(said, fixed)
     if spelled is not None:
         return "same" if spelled else "different"
@@ -115,6 +116,11 @@ def _fills(parts: list[str], text: str) -> bool:
     last = len(parts) - 1
     pieces = [re.escape(_bare(part) if place == last else part) for place, part in enumerate(parts)]
     return re.fullmatch("(?s:.*?)".join(pieces) + rf"[{_TRAILING}\s]*", text) is not None
+
+
+def _begun_alike(said: str, true: str) -> str:
+    """The quote with the case of its first letter as in the source: a sentence may begin with it."""
+    return true[0] + said[1:] if true and said[:1].lower() == true[0].lower() else said
 
 
 def _bare(text: str) -> str:

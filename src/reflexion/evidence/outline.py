@@ -1,11 +1,12 @@
 """The sections of a document: which symbol and which role each heading opens."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 from reflexion.evidence.claims import RaiseClaim
 from reflexion.evidence.collector import Collector, Scope, qualified_name
 from reflexion.evidence.entries import read_entry
-from reflexion.evidence.inline import Inline, ticked
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, Inline, ticked
 from reflexion.evidence.lists import SYMBOL_ROLES
 from reflexion.evidence.markup import Node
 from reflexion.evidence.roles import HISTORY_ROLES, add_constant, constant_of, list_role
@@ -28,6 +29,7 @@ class Outline:
     def open(self, node: Node, scope: Scope, out: Collector) -> Scope:
         """Open the section of a heading: add what the heading claims, return the section's scope."""
         inline = node.inline or Inline("", node.line)
+        inline = _without_links(inline)
         title = read_title(inline.marked, node.line)
         if node.setext and node.level == _NUMPY_LEVEL and title.role in _LOCAL | {"raises"} and scope.subject:
             return scope.with_role(title.role, node.line)
@@ -117,13 +119,26 @@ class Outline:
         return replace(base, subject=scope.subject, kind_word=scope.kind_word)
 
 
+def _without_links(inline: Inline) -> Inline:
+    """Return a heading without the links and badges behind the name in code: ``[source](mod.py)``."""
+    marked = inline.marked
+    for link in inline.links[:8]:
+        if link.text:
+            marked = re.sub(rf"(?<={CODE_OFF})\s*[(\[]*\s*{re.escape(link.text)}[ ]*[)\]]*(?=\W|$)", "", marked)
+    return replace(inline, marked=marked)
+
+
 def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent: Scope, out: Collector) -> Scope:
-    """Let a heading such as "Version" stand for a class of that name as well as for its role."""
+    """Let a heading such as "Version", or "Options" in code, stand for a class of that name as well as for its role."""
     name = inline.plain
-    if role not in HISTORY_ROLES or not name.isalpha() or not name[:1].isupper() or node.level == 1:
+    coded = inline.marked.strip() == f"{CODE_ON}{name}{CODE_OFF}" and (parent.page or not parent.subject)
+    if not (coded or role in HISTORY_ROLES) or not name.isalpha() or not name[:1].isupper() or node.level == 1:
         return scope
-    out.add_symbol(Named(name), parent, node.line, "heading", name, sure=False)
-    return replace(scope, subject=parent.of(Named(name)), kind_word=None, page=False)
+    named = Named(name)
+    out.add_symbol(named, parent, node.line, "heading", name, sure=False)
+    if coded:
+        return replace(parent, led=False, attached=False, blocked=False, line=node.line).about(named)
+    return replace(scope, subject=parent.of(named), kind_word=None, page=False)
 
 
 def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> None:

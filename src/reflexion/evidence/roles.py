@@ -15,6 +15,7 @@ from reflexion.evidence.claims import (
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import DASH, SEPARATOR, Entry, lead_texts, read_entry
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain, ticked
+from reflexion.evidence.results import is_object, is_truth
 from reflexion.evidence.sentences import (
     CODED_NAME,
     EXCEPTION,
@@ -85,6 +86,8 @@ def _none_first(marked: str) -> bool:
 def returned_type(marked: str) -> str | None:
     """Return the type that a text under "Returns" begins with, or None."""
     marked = marked.lstrip()
+    if is_truth(plain(marked)):
+        return "bool"
     texts, end = lead_texts(marked)
     if texts:
         lead = plain(marked[:end]).rstrip(":")
@@ -96,7 +99,8 @@ def returned_type(marked: str) -> str | None:
         return plain(inside) if is_type(plain(inside), coded=CODE_ON in inside) else None
     if articled := _ARTICLED.match(marked):
         named = articled.group(1)
-        return named if is_known_type(named) and named != "None" else None
+        known = is_known_type(named) or is_object(named, plain(marked[articled.end() :].lstrip(MARK_OFF)))
+        return named if known and named != "None" else None
     first, newline, _ = marked.partition("\n")
     return plain(first).rstrip(":") if newline and is_known_type(plain(first)) else _worded_type(plain(marked))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from reflexion.evidence.claims import HistoryKind
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
-from reflexion.evidence.typenames import is_known_type
+from reflexion.evidence.results import result_in
 
 _LONGEST = 3_000
 _MARKS = f"[{CODE_ON}{CODE_OFF}{MARK_ON}{MARK_OFF}]*"
@@ -285,24 +285,14 @@ def _is_outright(sentence: str, found: re.Match[str]) -> bool:
     )
 
 
-_RETURNS = re.compile(
-    rf"^\W*(?:(?:it|this|the\s+(?:function|method|property)|this\s+(?:function|method))\s+)?returns?\s+(?:an?\s+|the\s+)?"
-    rf"(?:\w+\s+)?{CODE_ON}(?P<type>[^{CODE_OFF}]+){CODE_OFF}",
-    re.IGNORECASE,
-)
-
-
 def returned_in(marked: str) -> Iterator[Said]:
     """Yield the types that sentences such as "Returns a ``float``." state without a condition."""
-    if CODE_ON not in marked or "eturn" not in marked:
+    if "eturn" not in marked:
         return
     for at, sentence in sentences(marked):
-        found = _RETURNS.match(sentence.replace(MARK_ON, "").replace(MARK_OFF, ""))
-        rest = plain(sentence[found.end() :]) if found else ""
-        conditional = re.search(r"\b(?:if|when|or|otherwise|unless|and)\b", rest)
-        stated = found is not None and not conditional and found.group("type") != "None"
-        if found and stated and is_known_type(found.group("type")):
-            yield Said(at, found.group("type"), None, ticked(sentence))
+        stated = result_in(sentence, marked, at)
+        if stated:
+            yield Said(at, stated, None, ticked(sentence))
 
 
 _HISTORY: tuple[tuple[HistoryKind, re.Pattern[str]], ...] = (

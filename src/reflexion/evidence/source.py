@@ -2,6 +2,7 @@
 
 import ast
 
+from reflexion.errors import InputError
 from reflexion.evidence.facts import Facts, Import
 from reflexion.evidence.python.constructed import constructed_messages, made_exceptions
 from reflexion.evidence.python.hierarchy import ClassIndex
@@ -25,6 +26,9 @@ def facts_of_python(text: str, module: str, path: str = "<source>") -> Facts:
         return _facts(tree, text, module)
     except (RecursionError, MemoryError):
         raise too_deep(path) from None
+    except ValueError as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: its values cannot be read ({said}); shorten them, or document it as text") from None
 
 
 def facts_of_notebook(text: str, module: str, path: str = "<notebook>") -> Facts:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reflexion.evidence.defaults import defaults_of_sentence
 from reflexion.evidence.entries import DASH
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
@@ -213,13 +214,19 @@ _DEFAULTED = re.compile(
 )
 
 
+_DEFAULT_HINT = re.compile(r"default|omitted|not |left out")
+
+
 def defaults_in(marked: str, names: frozenset[str]) -> Iterator[Stated]:
-    """Yield the defaults that sentences give to one of these parameters: the one named last before it."""
-    if "default" not in marked:
+    """Yield the defaults that sentences give to one of these parameters: their subject, or the one named last."""
+    if not _DEFAULT_HINT.search(marked):
         return
     for at, sentence in sentences(marked):
         spans = [one for one in re.finditer(rf"{CODE_ON}\**(\w+){CODE_OFF}", sentence) if one.group(1) in names]
-        for found in _DEFAULTED.finditer(sentence):
+        subjects = dict.fromkeys(defaults_of_sentence(sentence, names))
+        for start, name, value in subjects:
+            yield Stated(at + start, name, (value,), ticked(sentence))
+        for found in _DEFAULTED.finditer(sentence) if not subjects else ():
             before = [one for one in spans if one.end() <= found.start()]
             if before and len(sentence[before[-1].end() : found.start()]) < 80:
                 value = " ".join((found.group("code") or found.group("bare")).split())
@@ -234,12 +241,17 @@ def keys_in(marked: str) -> tuple[str, ...] | None:
     return tuple(unquoted(text) for text in re.findall(rf"{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}", found.group("keys")))
 
 
+_OF_RESULT = re.compile(r"\b(?:returns?|result|returned\s+(?:dict|dictionary|mapping))\b", re.IGNORECASE)
+_OPEN_LIST = re.compile(r"\b(?:among|at\s+least|such\s+as|for\s+example|e\.g|amongst)\b", re.IGNORECASE)
+
+
 def returned_keys_in(marked: str) -> Iterator[Stated]:
     """Yield the keys of the dictionary that sentences say is returned."""
     if "key" not in marked:
         return
     for at, sentence in sentences(marked):
-        keys = keys_in(sentence) if re.search(r"\b(?:returns?|result)\b", sentence, re.IGNORECASE) else None
+        told = _OF_RESULT.search(sentence) and not _OPEN_LIST.search(sentence)
+        keys = keys_in(sentence) if told else None
         if keys:
             yield Stated(at, None, keys, ticked(sentence))
 

@@ -1,12 +1,13 @@
 """What a heading, a bold lead-in or the front of an entry names: a role such as "parameters", or a symbol."""
 
+import builtins
 import keyword
 import re
 from dataclasses import dataclass, replace
 
 from reflexion.evidence.claims import SignatureClaim
 from reflexion.evidence.entries import DASH, lead_texts
-from reflexion.evidence.inline import CODE_ON, MARK_OFF, MARK_ON, plain
+from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.signatures import NAME, read_signature
 from reflexion.evidence.words import FILE_ENDINGS, KIND_PREFIXES, KIND_WORDS, NO_NAMES, Role, role_of, role_with_name
 
@@ -17,7 +18,32 @@ _FRONT = re.compile(
     re.IGNORECASE,
 )
 _BACK = re.compile(
-    rf"^\s*[\s(\[{MARK_ON}]*(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async|static|abstract))[)\]{MARK_OFF}]*\s*(?:[:{DASH}-]\s.*)?$",
+    rf"^\s*[\s(\[{MARK_ON}{CODE_ON}]*@?(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async|static|abstract))"
+    rf"[)\]{MARK_OFF}{CODE_OFF}]*\s*(?:[:{DASH}-]\s.*)?$",
+    re.IGNORECASE,
+)
+_MARKED_FRONT = re.compile(
+    rf"^[{MARK_ON}{CODE_ON}]+[(\[]?@?(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async|static|abstract))[)\]]?"
+    rf"[{MARK_OFF}{CODE_OFF}]+\s+(?=\S)",
+    re.IGNORECASE,
+)
+# "Creating: `make()`": words before a name that a colon or dash sets apart.
+_WORDS_BEFORE = re.compile(
+    rf"^(?P<words>[^{CODE_ON}{MARK_ON}:]{{1,60}}?)(?:\s*:\s+|\s[{DASH}-]\s+|\s(?:with|using|by|via|through)\s+|\s(?P<bracket>\())"
+    rf"(?={CODE_ON}|{MARK_ON}{CODE_ON})"
+)
+# What may follow a name without saying more than a badge does.
+_BADGE = re.compile(
+    rf"{CODE_ON}@?(?:{_PREFIXES}|{_KINDS}|async|static|abstract|v?\d[\w.+]*|deprecated){CODE_OFF}|{MARK_ON}[^{MARK_OFF}{CODE_ON}]*{MARK_OFF}"
+    r"|\b(?:deprecated|experimental|new|beta|alpha|internal|(?:view\s+)?source)\b",
+    re.IGNORECASE,
+)
+# A badge between a call that an item sets out and its words; a name alone may be a parameter, which has types there.
+_ITEM_BADGE = re.compile(
+    rf"^(?P<call>[{CODE_ON}{MARK_ON}]+[^{CODE_OFF}{MARK_OFF}(]*\([^{CODE_OFF}{MARK_OFF}]*[{CODE_OFF}{MARK_OFF}]+)"
+    rf"(?P<badge>(?:[ ]*(?:[\u2600-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]"
+    rf"|[{MARK_ON}{CODE_ON}]\(?(?:{_PREFIXES}|(?:(?:{_PREFIXES})\s+)?(?:{_KINDS})|deprecated|experimental|new)\)?"
+    rf"[{MARK_OFF}{CODE_OFF}]))+)[ ]*(?=$|[:{DASH}\n\u2028]|--?\s)",
     re.IGNORECASE,
 )
 _TRIM = re.compile(r"^(?:[^\w\s(`\ue000-\ue003\"'@*]+\s*)*(?:\d+(?:\.\d+)*[.)]?\s+)?")
@@ -36,13 +62,17 @@ _DECORATED = {"property": "property", "staticmethod": "static method", "classmet
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A symbol that a text names: ``called`` where brackets follow the name, ``coded`` where code ticks set it."""
+    """A symbol that a text names: ``called`` where brackets follow the name, ``coded`` where code ticks set it.
+
+    ``loose``: other words stand beside the name, so the text may be about something else.
+    """
 
     name: str
     kind_word: str | None = None
     called: bool = False
     coded: bool = False
     signature: SignatureClaim | None = None
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +90,20 @@ def is_class_like(name: str, kind_word: str | None) -> bool:
     return (kind_word or "").split(" ")[-1] in _CLASS_KINDS or (last[:1].isupper() and not last.isupper())
 
 
+def without_badge(inline: Inline) -> Inline:
+    """Return an item's text without badges such as ``*(static)*`` or an emoji right after the call in front."""
+    found = _ITEM_BADGE.match(inline.marked)
+    if found is None:
+        return inline
+    marked = f"{found.group('call')} {inline.marked[found.end() :]}".rstrip()
+    gone = found.end() - found.end("call") - 1
+    return replace(inline, marked=marked, newlines=tuple(at - gone for at in inline.newlines))
+
+
 def is_sure(named: Named, level: int) -> bool:
     """Say whether a heading of this level surely names a symbol: a page's first heading may be the module's name."""
+    if named.loose:
+        return False
     if level == 1:
         written = named.coded or _certain(named.name) or re.search(r"[a-z][A-Z]", named.name) is not None
         return named.called or (named.kind_word is not None and written)
@@ -75,7 +117,7 @@ def read_title(marked: str, line: int) -> Title:
     text = _TRIM.sub("", text, count=1).strip()
     words = plain(text)
     role = role_of(words)
-    if role is not None and (CODE_ON not in text or words[:1].isupper()):
+    if role is not None and (CODE_ON not in text or (words[:1].isupper() and not _names_code(text))):
         return Title(role)
     if words.lower().startswith(("module", "package", "script")):
         return Title("module")
@@ -85,9 +127,16 @@ def read_title(marked: str, line: int) -> Title:
     return Title(symbols=read_symbols(text, line))
 
 
+def _names_code(text: str) -> bool:
+    """Say whether a title such as "Class `Attributes`" calls the name in code a symbol."""
+    front = _FRONT.match(plain_front(text))
+    return front is not None and text[front.end() :].startswith(CODE_ON)
+
+
 def read_symbols(text: str, line: int) -> tuple[Named, ...]:
     """Return the symbols that a whole text names, none where it says more than that."""
     bare = re.sub(r"^the\s+", "", text, flags=re.IGNORECASE)
+    bare = _MARKED_FRONT.sub(r"\g<kind> ", bare, count=1)
     front = _FRONT.match(plain_front(bare))
     if (
         front
@@ -105,7 +154,19 @@ def read_symbols(text: str, line: int) -> tuple[Named, ...]:
     texts, end = lead_texts(rest)
     if texts:
         return _from_marked(rest, texts, end, kind, line)
+    if before := _WORDS_BEFORE.match(rest):
+        return _after_words(before, rest, line)
     return _from_plain(plain(rest), kind, line, separated=bool(front and ":" in front.group()))
+
+
+def _after_words(before: re.Match[str], text: str, line: int) -> tuple[Named, ...]:
+    """Read the one name after words and a colon, unless they are a label ("Type: `int`")."""
+    rest = text[before.end() :].removesuffix(")" if before.group("bracket") else "")
+    texts, end = lead_texts(rest)
+    if role_of(before.group("words")) is not None or len(texts) != 1:
+        return ()
+    named = _from_marked(rest, texts, end, None, line)
+    return tuple(replace(one, loose=True) for one in named if not hasattr(builtins, one.name))
 
 
 def plain_front(text: str) -> str:
@@ -137,21 +198,40 @@ def _from_marked(rest: str, texts: list[str], end: int, kind: str | None, line: 
     """Read names set in code or bold, and check that what follows adds no more than kind, type or description."""
     coded = CODE_ON in rest[:end]
     tail = rest[end:]
-    if len(texts) == 1 and re.match(r"\s*(?:\(|\u2192|->)", tail):
+    if len(texts) == 1 and _goes_on(tail):
         joined = read_named(plain(texts[0] + _signature_tail(tail)), coded, line)
         if joined is not None and joined.signature:
             return (_with_kind(joined, kind),)
     back = _BACK.match(tail)
-    if plain(tail) and not back and not _DESCRIBED.match(tail):
+    badged = bool(plain(tail)) and not back and not _DESCRIBED.match(tail)
+    if badged and not (coded and len(texts) == 1 and _is_badge(tail)):
         return ()
     kind = kind or (_kind(back.group("kind")) if back else None)
     found = [read_named(text, coded, line) for text in texts]
     named = [
-        _with_kind(one, kind)
+        replace(_with_kind(one, kind), loose=badged and not one.called)
         for one in found
         if one is not None and (coded or one.called or _certain(one.name) or kind)
     ]
     return tuple(named) if len(named) == len(texts) else ()
+
+
+def _goes_on(tail: str) -> bool:
+    """Say whether a signature goes on after the name: brackets after a space must hold more than words."""
+    if not re.match(r"\s*(?:\(|\u2192|->)", tail):
+        return False
+    return (
+        not tail[:1].isspace()
+        or re.match(r"\s*\(\s*(?:[^()]*[=:*.][^()]*)?(?:\)|\()", tail) is not None
+        or (re.match(r"\s*(?:\u2192|->)", tail) is not None)
+    )
+
+
+def _is_badge(tail: str) -> bool:
+    """Say whether the words after a name in code are but badges: ``(deprecated)``, an emoji, "/ statistics"."""
+    rest = _BADGE.sub(" ", tail)
+    rest = re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\]", " ", rest)
+    return not re.search(r"\w", rest) or re.match(rf"^\s*/\s+[^{CODE_ON}]+$", rest) is not None
 
 
 def _signature_tail(tail: str) -> str:
@@ -191,7 +271,7 @@ def _certain(name: str) -> bool:
 
 def read_named(text: str, coded: bool, line: int) -> Named | None:
     """Return the symbol that a text without marks is, from ``foo`` to ``async def foo(a: int) -> str``."""
-    found = _TEXT_FRONT.match(" ".join(text.split()).rstrip(":;"))
+    found = _TEXT_FRONT.match(" ".join(text.split()).rstrip(":;").removeprefix("await "))
     if found is None:
         return None
     rest = re.sub(r"^([A-Z]\w*)\[[\w, ]+\](?=\(|$)", r"\1", found.group("rest").strip())

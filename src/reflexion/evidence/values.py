@@ -1,6 +1,7 @@
 """Whether a value that a document states (a default, a constant) is the source's. Pure functions on texts."""
 
 import ast
+import math
 import re
 from collections.abc import Mapping
 
@@ -86,7 +87,23 @@ def compare_values(stated: str, actual: str, constants: Mapping[str, str] | None
     spoken = [_read(text) for text in _meanings(_unwrap(said), known)]
     if any(_equal(a, b) for a in spoken for b in options):
         return "same"
-    return _without_equality(said, true, spoken, options)
+    measured = _compare_measured(said, options[-1])
+    return measured or _without_equality(said, true, spoken, options)
+
+
+_MEASURED = re.compile(r"^(-?\d[\d_]*(?:\.\d+)?) (?:(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|ms)$")
+_SCALES = (1, 24, 60, 1440, 3600, 86_400)
+
+
+def _compare_measured(said: str, value: object) -> Verdict | None:
+    """Compare "30 seconds" with a number, whose unit nobody knows; numbers that stand for "no limit" say nothing."""
+    found = _MEASURED.match(said)
+    if not found or not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
+        return None
+    stated = float(found[1].replace("_", ""))
+    ratio = max(stated / value, value / stated) if stated > 0 else math.inf
+    scaled = any(math.isclose(ratio, scale * 1000**power, rel_tol=1e-9) for scale in _SCALES for power in range(4))
+    return "vague" if scaled or not math.isfinite(ratio) else "different"
 
 
 def _compare_names(said: str, true: str) -> Verdict | None:

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from reflexion.errors import InputError
 
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun"})
-_LINE_MAGIC = re.compile(r"^(?P<indent>\s*)(?:[%!].*|\?+[\w.]+.*|[\w.]+\?{1,2})$")
-_ASSIGNED_MAGIC = re.compile(r"^(?P<target>\s*[\w.,\s]+=\s*)[%!].*$")
+_LINE_MAGIC = re.compile(
+    r"^(?P<indent>\s*)(?:[%!].*|\?+[\w.]+.*|(?:[^#\"'?;]*;\s*)?[\w.]+(?:\[[^\]]*\]|\([^)]*\))*\?{1,2}\s*|(?:pip|conda|cd|mkdir|ls|cat)\s+[^=(]*)$"
+)
+_ASSIGNED_MAGIC = re.compile(r"^(?P<target>\s*[A-Za-z_](?:[\w.,\s]|\[[^\]]*\])*(?::[^=]+)?=\s*)[%!].*$")
 
 
 def notebook_source(text: str, path: str) -> str:
@@ -71,7 +73,20 @@ def _code(cell: str) -> str:
         return "\n" * leading.count("\n") + "\n" + _code(rest)
     if _parses(cell):
         return cell
-    return "\n".join(_neutral(line) for line in cell.split("\n"))
+    return "\n".join(_neutral_lines(cell.split("\n")))
+
+
+def _neutral_lines(lines: list[str]) -> Iterator[str]:
+    """Yield the lines; one that goes on a command after a backslash at its end is empty."""
+    command = False
+    for line in lines:
+        if command:
+            command = line.endswith("\\")
+            yield ""
+            continue
+        neutral = _neutral(line)
+        command = neutral != line and line.endswith("\\")
+        yield neutral
 
 
 def _neutral(line: str) -> str:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 import warnings
 
 from reflexion.errors import InputError
@@ -9,6 +10,12 @@ from reflexion.errors import InputError
 _PYTHON_2_LINE = re.compile(
     r"^\s*(?:print\s+[^\s(=]|print\s*>>|exec\s+[\"'\w]|raise\s+[\w.]+\s*,|except\s+[\w.]+\s*,\s*\w+\s*:)"
     r"|<>|\bur[\"']|(?<![\w.])0[0-7]+\b|(?<![\w.])\d+[lL]\b|`[^`]+`"
+)
+
+# Type statements and parameters (3.12), quotes of the same kind inside f-strings (3.12), template strings (3.14).
+_NEWER_LINE = re.compile(
+    r"^\s*type\s+[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)?=|^\s*(?:async\s+)?def\s+\w+\s*\[|^\s*class\s+\w+\s*\["
+    r"|\b[fF]\"[^\"]*\{[^}\"]*\"|\b[fF]'[^']*\{[^}']*'|(?<![\w\"'])[tT][\"']"
 )
 
 
@@ -41,6 +48,9 @@ def _syntax_line(error: SyntaxError, text: str, path: str) -> str:
         return f"{path}{_nul_line(text)}: contains a NUL character; not a Python source"
     if _is_python_2(error, text, line):
         return f"{path}:{line}: not Python 3 ({_plain(error.msg)}); convert it, or document it as text"
+    if _is_newer(text, line):
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return f"{path}:{line}: not valid for Python {version} ({_plain(error.msg)}); run a newer Python to read it"
     return f"{path}:{line}: not valid Python ({_plain(error.msg)}); correct the syntax"
 
 
@@ -50,6 +60,12 @@ def _is_python_2(error: SyntaxError, text: str, line: int) -> bool:
         return True
     lines = re.split(r"\r\n|\r|\n", text)
     return 0 < line <= len(lines) and bool(_PYTHON_2_LINE.search(lines[line - 1]))
+
+
+def _is_newer(text: str, line: int) -> bool:
+    """Whether the line has a form that came with a later Python than the oldest that this runs on."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    return 0 < line <= len(lines) and _NEWER_LINE.search(lines[line - 1]) is not None
 
 
 def _nul_line(text: str) -> str:

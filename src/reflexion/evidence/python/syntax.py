@@ -1,6 +1,7 @@
 """Small questions to one syntax node, asked everywhere: its text, its dotted name, its decorators."""
 
 import ast
+import copy
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -8,18 +9,38 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 _LONGEST_VALUE = 2_000  # characters; nobody quotes more of a constant, and unparsing a big table takes its time
 _LONGEST_VALUE_LINES = 60
+_LONG_INTEGER = 1_000  # bits
 
 
 def text_of(node: ast.AST) -> str:
     """Return the source text of an expression as ``ast.unparse`` prints it; "..." for one that is nested too deeply."""
     if isinstance(node, ast.Name):
         return node.id
-    if isinstance(node, ast.Constant) and node.value is not ... and not isinstance(node.value, float | complex):
-        return repr(node.value)
     try:
+        if isinstance(node, ast.Constant) and node.value is not ... and not isinstance(node.value, float | complex):
+            return repr(node.value)
         return ast.unparse(node)
     except RecursionError:
         return "..."
+    except ValueError:
+        return _with_hexadecimals(node)
+
+
+def _with_hexadecimals(node: ast.AST) -> str:
+    """Return the text of an expression that holds an integer too long for Python to print in decimal digits."""
+    try:
+        return ast.unparse(_Hexadecimal().visit(copy.deepcopy(node)))
+    except (RecursionError, ValueError):
+        return "..."
+
+
+class _Hexadecimal(ast.NodeTransformer):
+    """Writes long integers in hexadecimal digits, which have no limit."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, int) or node.value.bit_length() < _LONG_INTEGER:
+            return node
+        return ast.Name(id=hex(node.value), ctx=ast.Load())
 
 
 def value_text(node: ast.expr | None) -> str | None:
@@ -37,7 +58,7 @@ def annotation_text(node: ast.expr | None) -> str | None:
     if isinstance(node, ast.Name):
         return node.id
     try:
-        return ast.unparse(_Unquoted().visit(node))
+        return text_of(_Unquoted().visit(node))
     except RecursionError:
         return "..."
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from reflexion.evidence.claims import (
     BaseClaim,
+    BlockKind,
     Claims,
     ConstantClaim,
     DenialClaim,
@@ -20,6 +21,10 @@ from reflexion.evidence.facts import Symbol
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules.names import Source
 from reflexion.evidence.rules.rule import Rule
+from reflexion.evidence.words import role_of
+
+_SECTIONED = frozenset({"function", "method", "class", "property"})
+_PARTS = frozenset({"parameters", "attributes", "returns", "yields", "raises", "examples", "signature", "module"})
 
 
 class Page:
@@ -46,7 +51,19 @@ class Page:
             symbol = self.source.resolve(name, subject) if name else self.about(subject)
             if symbol is not None:
                 found[symbol.qualname] = min(line, found.get(symbol.qualname, line))
-        return found
+        return {**self._plain_headings, **found}
+
+    @cached_property
+    def _plain_headings(self) -> dict[str, int]:
+        """Classes whose heading could as well be that of a generic section: "Options", "Errors"."""
+        lines = self.claims.text.splitlines()
+        headings = {
+            lines[block.line - 1].strip("#*` \t"): block.line
+            for block in self.claims.blocks
+            if block.kind == "heading" and 0 < block.line <= len(lines)
+        }
+        kept = ((name, self.source.symbols.get(name)) for name in headings)
+        return {name: headings[name] for name, symbol in kept if symbol is not None and symbol.kind == "class"}
 
     def _places(self) -> Iterable[tuple[int, str | None, str | None]]:
         claims = self.claims
@@ -110,6 +127,38 @@ class Page:
         fallback = self.documented.get(owner.qualname, 1) if owner else 1
         return self.documented.get(symbol.qualname, fallback)
 
+    def section_text(self, symbol: Symbol) -> str:
+        """The prose of the symbol's own sections, without headings, fences and the sections of its members."""
+        return self._section_texts.get(symbol.qualname, "")
+
+    @cached_property
+    def _section_texts(self) -> dict[str, str]:
+        prose: dict[str, list[str]] = {}
+        around: Symbol | None = None
+        skipped = self._lines_of("fence") | self._lines_of("heading")
+        starts, headings = self._starts(), {block.line for block in self.claims.blocks if block.kind == "heading"}
+        level = 0
+        for number, line in enumerate(self.claims.text.splitlines(), 1):
+            depth = len(line) - len(line.lstrip("#"))
+            if number in starts:
+                around, level = starts[number], depth or level
+            elif number in headings and depth <= level and not _is_part(line):
+                around = None
+            if around is not None:
+                prose.setdefault(around.qualname, []).append("" if number in skipped else line)
+        return {name: "\n".join(lines) for name, lines in prose.items()}
+
+    def _starts(self) -> dict[int, Symbol]:
+        """Lines at which the document begins to speak of a symbol."""
+        named: list[SymbolClaim | SignatureClaim] = [one for one in self.claims.symbols if one.where != "text"]
+        named += self.claims.signatures
+        found = [(claim.line, self.source.resolve(claim.name, claim.subject)) for claim in named]
+        return {line: symbol for line, symbol in found if symbol is not None and symbol.kind in _SECTIONED}
+
+    def _lines_of(self, kind: BlockKind) -> set[int]:
+        blocks = (block for block in self.claims.blocks if block.kind == kind)
+        return {line for block in blocks for line in range(block.line, block.end_line + 1)}
+
     @cached_property
     def lists(self) -> dict[str, list[ParameterList]]:
         """Parameter and attribute lists by the qualified name of their symbol."""
@@ -142,6 +191,11 @@ class Page:
 
     def _is_module(self, subject: str) -> bool:
         return subject.rpartition(".")[2] == self.source.facts.module.rpartition(".")[2]
+
+
+def _is_part(heading: str) -> bool:
+    """Whether a heading such as "Raises" may stand at the level of the symbol that it belongs to."""
+    return role_of(heading.strip("#* ")) in _PARTS
 
 
 def needs_page(symbol: Symbol) -> bool:

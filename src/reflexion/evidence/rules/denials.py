@@ -8,11 +8,14 @@ from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import Page, report, required_symbols
 from reflexion.evidence.rules.exceptions import CALLABLE, covers, evidence, is_public_route, show
+from reflexion.evidence.rules.wording import leaves_open
 
 
 def check_denials(page: Page) -> Iterator[Finding]:
     """Every denial that the source contradicts."""
     for claim in page.claims.denials:
+        if leaves_open(claim.text):
+            continue
         symbol = page.about(claim.subject)
         finding = _module_denial(page, claim) if symbol is None else _denial(page, claim, symbol)
         if finding:

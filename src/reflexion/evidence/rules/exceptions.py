@@ -10,8 +10,9 @@ from reflexion.evidence.finding import Finding
 from reflexion.evidence.messages import best_match, compare_message, normalise
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import Page, report, required_symbols
-from reflexion.evidence.rules.names import Source
-from reflexion.evidence.rules.plausible import is_own_message, may_raise
+from reflexion.evidence.rules.names import Source, parameters_of
+from reflexion.evidence.rules.plausible import is_own_message, is_written_there, may_raise
+from reflexion.evidence.rules.wording import left_open, tells_of
 
 _BARE_RAISE = re.compile(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$")
 CALLABLE = frozenset({"function", "method", "class", "property"})
@@ -62,6 +63,8 @@ def _check_symbol(page: Page, symbol: Symbol) -> Iterator[Finding]:
     account = Account(symbol, _reachable(page, symbol), page.raises.get(symbol.qualname, []))
     for claim in account.claims:
         account.covered |= {one for one in account.raises if covers(page.source, claim.type, one)}
+    section = page.section_text(symbol)
+    account.covered |= {one for one in account.raises if left_open(section, one.type)}
     yield from _claims(page, account)
     yield from _gaps(page, account)
     yield from _without_message(page, account)
@@ -150,6 +153,8 @@ def _misquoted(
     verdict, real = best_match(message, same_type)
     if verdict == "same" or real is None or is_own_message(claim.type, message):
         return None
+    if is_written_there(page.source, same_type, message) or _is_a_parameter(symbol, message):
+        return None
     if verdict == "unknown" and not _gives_no_message(page.source, real):
         return None
     elsewhere = [one for one in raises if one not in same_type and compare_message(message, one) == "same"]
@@ -172,6 +177,11 @@ def _gives_no_message(source: Source, one: Raise) -> bool:
         re.search(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$", text) is not None
         and "raise" in text
     )
+
+
+def _is_a_parameter(symbol: Symbol, message: str) -> bool:
+    """Whether the quoted word only names a parameter: saying that "values" must not be empty."""
+    return message.isidentifier() and message in parameters_of(symbol)
 
 
 def _shown_message(one: Raise) -> str:
@@ -233,7 +243,7 @@ def _gap(page: Page, account: Account, one: Raise) -> Finding:
         f"the document does not say that `{account.symbol.qualname}` raises {show(one)}{way}",
         evidence(page.source, one),
         f"Say that `{account.symbol.qualname}` raises {show(one)}.",
-        "warning" if _is_said_elsewhere(page, account.symbol, one) else None,
+        "warning" if _is_said_otherwise(page, account.symbol, one) else None,
     )
 
 
@@ -241,8 +251,10 @@ def _line_of_gap(page: Page, account: Account) -> int:
     return account.claims[0].line if account.claims else page.line_of(account.symbol)
 
 
-def _is_said_elsewhere(page: Page, symbol: Symbol, one: Raise) -> bool:
-    """Whether class, module or an example's comment are said to raise it: then nothing is proved for the symbol."""
+def _is_said_otherwise(page: Page, symbol: Symbol, one: Raise) -> bool:
+    """Whether class, module or an example's comment are said to raise it, or the section names it in other words."""
+    if tells_of(page.section_text(symbol), one.type):
+        return True
     general = [*page.raises.get("", []), *_of_the_class(page, symbol)]
     return any(covers(page.source, claim.type, one) for claim in general) or _is_in_an_example(page, symbol, one)
 

@@ -1,9 +1,11 @@
 """P201 to P205: lists and tables of parameters against the source's parameters."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from reflexion.evidence.claims import ParameterClaim, ParameterList
+from reflexion.evidence.defaults import may_be_put_in
 from reflexion.evidence.facts import Parameter, Symbol
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
@@ -180,9 +182,17 @@ def _stated_default(page: Page, symbol: Symbol, entry: ParameterClaim, parameter
         level = _level_of_invented_default(stated)
     else:
         level = level_of(compare_values(stated, default_text(parameter) or "", page.source.values))
+        level = None if _is_put_in(entry, parameter) else level
     if level is None or _overload_has(page, symbol, parameter.name, stated):
         return None
     return default_finding(page, symbol, entry.line, parameter, stated, level)
+
+
+def _is_put_in(entry: ParameterClaim, parameter: Parameter) -> bool:
+    """Whether the words may tell of what the code puts in for a default that stands for "nothing given"."""
+    value = default_text(parameter) or ""
+    plain = re.fullmatch(r"-?[\d_]*[1-9][\d_.]*|\d*\.\d*[1-9]\d*|True|False|[frb]?[\"'].+[\"']", value, re.DOTALL)
+    return (plain is None or value.startswith("-")) and may_be_put_in(entry.text)
 
 
 def _level_of_invented_default(stated: str) -> Level | None:

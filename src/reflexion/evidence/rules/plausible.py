@@ -2,8 +2,9 @@
 
 import builtins
 import re
+from collections.abc import Iterable
 
-from reflexion.evidence.facts import Symbol
+from reflexion.evidence.facts import Raise, Symbol
 from reflexion.evidence.rules.names import Source
 
 # What must stand in a function's code for the interpreter or a called built-in to raise the type by itself.
@@ -79,6 +80,23 @@ def is_own_message(exception: str, message: str) -> bool:
     """Whether the text looks like a message that the interpreter writes for this type."""
     pattern = _OWN_MESSAGES.get(exception.rpartition(".")[2])
     return pattern is not None and re.search(pattern, message, re.IGNORECASE) is not None
+
+
+def is_written_there(source: Source, raises: Iterable[Raise], message: str) -> bool:
+    """Whether a ``raise`` statement holds the text as a string of its own, around which its class puts more words."""
+    quoted = re.compile(rf"""(["'])[ ]*{re.escape(message)}[ ]*\1""")
+    return any(quoted.search(_statement(source, one.line)) for one in raises)
+
+
+def _statement(source: Source, line: int) -> str:
+    """The lines of a ``raise`` statement, as far as its brackets go, at most ten."""
+    found: list[str] = []
+    for text in source.lines[line - 1 : line + 9]:
+        found.append(text)
+        whole = "\n".join(found)
+        if whole.count("(") <= whole.count(")"):
+            break
+    return "\n".join(found)
 
 
 def _builtin_may_occur(name: str, kind: type, body: str) -> bool:

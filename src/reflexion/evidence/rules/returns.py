@@ -14,6 +14,7 @@ from reflexion.evidence.types import GRAVITY, Verdict, compare_types, read_type
 
 PRODUCERS = frozenset({"Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"})
 WRAPPERS = PRODUCERS | {"Awaitable", "Coroutine", "ContextManager", "AbstractContextManager", "AsyncContextManager"}
+_MAY_BE_TRUE = re.compile(r"[Bb]ool|TypeGuard|TypeIs|\bint\b|\bAny\b|Literal")
 _MANAGED = re.compile(r"contextmanager|fixture|overload")
 
 
@@ -43,6 +44,7 @@ def _wrong_type(page: Page, claim: ReturnClaim, symbol: Symbol) -> Finding | Non
         return None
     verdicts = [_compare(page, claim, stated, one) for one in actual]
     level = level_of(min(verdicts, key=GRAVITY.index))
+    level = None if _is_one_value(claim) and (level != "error" or any(map(_MAY_BE_TRUE.search, actual))) else level
     true = " or ".join(f"`{one}`" for one in actual)
     verb = "yields" if claim.yields else "returns"
     return level and report(
@@ -53,6 +55,11 @@ def _wrong_type(page: Page, claim: ReturnClaim, symbol: Symbol) -> Finding | Non
         f"Write {true} as the return type of `{symbol.qualname}`, not `{stated}`.",
         level,
     )
+
+
+def _is_one_value(claim: ReturnClaim) -> bool:
+    """Whether the type follows from a value in the words: "True on success"."""
+    return claim.type == "bool" and "bool" not in claim.text.lower()
 
 
 def _compare(page: Page, claim: ReturnClaim, stated: str, actual: str) -> Verdict:

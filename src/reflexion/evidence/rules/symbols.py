@@ -89,8 +89,8 @@ def _phantom(page: Page, line: int, name: str, level: Level) -> Finding:
     return report(
         catalogue.PHANTOM_SYMBOL,
         line,
-        f"`{name}` is documented, but {module} defines no such name{hint}",
-        f"{module} defines {spoken(list(page.source.symbols)[:12])}",
+        f"`{name}` is documented, but `{module}` defines no such name{hint}",
+        f"`{module}` defines {spoken(list(page.source.symbols)[:12])}",
         f"Remove everything that is said about `{name}`{hint}.",
         level,
     )
