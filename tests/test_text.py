@@ -384,3 +384,29 @@ def test_cleaning_twice_is_cleaning_once_and_nothing_raises(text: str) -> None:
     assert all(isinstance(item, str) for item in json_objects(text))
     with suppress(ReplyRejected):
         extract_code(text)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "We need to call `open` first.\n\n## `open`\n\nOpens it.\n",
+        "The user wants to sort: this is what the module does.\n\n## `sort`\n\nSorts.\n",
+        "This is the documentation for the `sort` module. It sorts lists.\n\n## `sort`\n\nSorts.\n",
+        "Output:\n\n```text\n1\n```\n",
+    ],
+)
+def test_sentences_that_could_be_about_the_code_stay(page: str) -> None:
+    assert clean_markdown(page) == page
+
+
+@pytest.mark.parametrize(
+    "chatter",
+    [
+        "We need to write documentation for this module.",
+        "The user wants a Markdown page.",
+        "This is the updated document:",
+    ],
+)
+def test_sentences_about_the_task_go(chatter: str) -> None:
+    page = "# sort\n\nSorts lists.\n"
+    assert clean_markdown(f"{chatter}\n\n{page}") == page

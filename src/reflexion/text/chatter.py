@@ -40,13 +40,16 @@ _PREAMBLE = _compiled(
     rf"{_GREETING}\s*[,:!—-]+\s*{_SPEAKER}\b",
     rf"(?:{_BASIS}\b[^.]*,\s*)?(?:here|below)\s*(?:'s|is|are)\s+(?:{_A}\s+)?(?:\S+\s+){{0,5}}?{_WRITING}\b",
     rf"(?:here|below)\s*(?:'s|is|are)\s+{_A}\s+{_FRESH}\b",
-    rf"(?:the following|this)\s+(?:is|are)\s+{_A}\s+(?:{_FRESH}\s+)?(?:markdown\s+)?{_DOCUMENT}"
-    rf"(?:\s+(?:for|of|as|in|that)\b.*)?[.:]?{_MARKS}$",
+    rf"(?:the following\s+(?:is|are)\s+{_A}\s+(?:{_FRESH}\s+)?|this\s+is\s+{_A}\s+{_FRESH}\s+)(?:markdown\s+)?"
+    rf"{_DOCUMENT}(?:\s+(?:for|of|as|in|that)\b.*)?[.:]?{_MARKS}$",
+    rf"this\s+is\s+{_A}\s+(?:markdown\s+)?{_DOCUMENT}(?:\s+(?:for|of|as|in|that)\b.*)?:{_MARKS}$",
     rf"(?:i've|i have|i'll|i will|i am going to|i'm going to|i can|i'd be)\s+(?:now\s+|also\s+)?{_WROTE}\b",
     rf"let me\s+{_LET_ME}\b",
     r"as an ai\b",
-    r"(?:we need to|we are asked to|the user (?:wants|asks|asked|needs|is asking)|i need to)\b",
-    rf"(?:{_FRESH}\s+)?(?:markdown|{_DOCUMENT}|output)(?:\s+{_DOCUMENT})?[*_]*:[*_]*$",
+    r"(?:we need to|we are asked to|i need to|the user (?:wants|asks|asked|needs|is asking)(?: me| us)?(?: to| for)?)"
+    r"\s+"
+    rf"(?:{_A}\s+)?(?:{_WROTE}|{_DOCUMENT})\b",
+    rf"(?:{_FRESH}\s+)?(?:markdown|{_DOCUMENT})(?:\s+{_DOCUMENT})?[*_]*:[*_]*$",
 )
 
 _OFFER = (
