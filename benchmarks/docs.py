@@ -19,6 +19,7 @@ from pathlib import Path
 
 from reflexion.config import Role, RoleSettings
 from reflexion.context import Context
+from reflexion.errors import ReplyRejected
 from reflexion.evidence.assemble import outline
 from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
@@ -130,10 +131,12 @@ def prompt(name: str) -> None:
     source = Source("large.py", "large", text, "", facts_of_python(text, "large"))
     words = load_prompts("docs", None)
     with engine(name) as (url, model):
-        settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": 300, "thinking": "off"})
+        settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": 16, "thinking": "off"})
         models = Models({Role.GENERATOR: Binding(Role.GENERATOR, model, settings, 8192)}, url)
+        with contextlib.suppress(ReplyRejected):  # The first call also loads the model.
+            models.ask(Role.GENERATOR, [Message("user", "Say something.")])
         ours = rounds(models, our_layout(source, words))
-        naive = rounds(models, naive_layout(source))
+        naive = rounds(models, naive_layout(source, words))
     print(f"| engine {name} | prompt s by round | sum |\n| --- | --- | --- |")
     for label, taken in (("ours", ours), ("naive", naive)):
         print(f"| {label} | {', '.join(f'{seconds:.2f}' for seconds in taken)} | {sum(taken):.2f} |")
@@ -150,7 +153,7 @@ def rounds(models: Models, layout: Layout) -> list[float]:
     taken = []
     for number in range(4):
         log: list[CallStats] = []
-        with contextlib.suppress(Exception):  # A small model's reply may be cut; only its prompt is timed.
+        with contextlib.suppress(ReplyRejected):  # A small model's reply may be cut; only its prompt is timed.
             models.ask(Role.GENERATOR, layout(drafts), log=log)
         taken.append(log[0].prompt_s)
         drafts.append(PAGE.replace("# ", f"# {'I' * number} ", 1))
@@ -183,14 +186,17 @@ def our_layout(source: Source, words: Prompts) -> Layout:
     return layout
 
 
-def naive_layout(source: Source) -> Layout:
-    """What a loop without care for the cache sends: a new system prompt, then the source, every round."""
+def naive_layout(source: Source, words: Prompts) -> Layout:
+    """What a loop without care for the cache sends: the same content behind a new system prompt every round."""
 
     def layout(drafts: Sequence[str]) -> list[Message]:
         number = len(drafts)
-        system = f"Round {number + 1}. You write documentation. {FIXES[number - 1] if number else ''}"
+        fix = FIXES[number - 1] if number else ""
+        system = f"Round {number + 1}. {fix} {words.fill('GENERATOR', 'system')}"
         last = f"\n\nYour last draft:\n{drafts[-1]}" if drafts else ""
-        return [Message("system", system), Message("user", f"Document this source:\n{source.text}{last}")]
+        facts = outline(source.facts)
+        task = words.fill("GENERATOR", "draft", name=source.label, source=delimit(source.text, "SOURCE"), facts=facts)
+        return [Message("system", system), Message("user", task + last)]
 
     return layout
 

@@ -64,8 +64,7 @@ def test_the_facts_reach_the_generator(cli: CommandLine, ollama_double: OllamaDo
     approve(ollama_double)
     cli.run("-i", "add.py")
     asked = ollama_double.chats("gen:1b")[0]["messages"][1]["content"]
-    assert "add(a: int, b: int = 1) -> int" in asked
-    assert '  - raises ValueError with the message "a must not be negative"' in asked
+    assert '- add(a, b=1) raises ValueError "a must not be negative"' in asked
 
 
 def test_models_that_approve_everything_cannot_ship_an_error(cli: CommandLine, ollama_double: OllamaDouble) -> None:

@@ -25,22 +25,32 @@ def render(facts: Facts) -> str:
 
 
 def outline(facts: Facts | None) -> str:
-    """The facts as one line a symbol, for a prompt: kind, signature or value, exceptions with their messages."""
+    """The facts as one short line a symbol, for a prompt.
+
+    Types are left out: the source stands beside it, and every token of a prompt is evaluated. What models get wrong
+    stays: which names there are, their parameters and defaults, their exceptions and messages.
+    """
     if facts is None:
         return "(nothing: code reads facts from Python only)"
-    lines = [line for symbol in required_symbols(Source(facts)) for line in _outline(symbol)]
+    lines = [_outline(symbol) for symbol in required_symbols(Source(facts))]
     return "\n".join(lines) or "(no public symbols)"
 
 
-def _outline(symbol: Symbol) -> Iterator[str]:
-    owner = symbol.qualname.rpartition(".")[0]
-    prefix = f"{owner}." if owner else ""
-    forms = [prefix + written(symbol, signature) for signature in symbol.signatures] or [symbol.qualname]
-    value = f" = {symbol.value}" if symbol.value and len(symbol.value) <= 80 else ""
-    bases = f", bases {', '.join(symbol.bases)}" if symbol.bases else ""
-    yield f"- {true_kind(symbol)} {' | '.join(forms)}{value}{bases}"
-    for type_, message in dict.fromkeys((one.type, one.message) for one in symbol.raises if not one.through_public):
-        yield f"  - raises {type_}" + (f' with the message "{" ".join(message.split())}"' if message else "")
+def _outline(symbol: Symbol) -> str:
+    if not symbol.signatures:
+        value = f" = {symbol.value}" if symbol.value and len(symbol.value) <= 80 else ""
+        return f"- {symbol.kind} {symbol.qualname}{value}"
+    parameters = [_short(parameter) for parameter in parameters_of(symbol).values()]
+    kind = "" if symbol.kind in ("function", "method") else f"{symbol.kind} "
+    raised = dict.fromkeys((one.type, one.message) for one in symbol.raises if not one.through_public)
+    told = [f'{type_} "{" ".join(message.split())}"' if message else type_ for type_, message in raised]
+    raises = f" raises {', '.join(told)}" if told else ""
+    return f"- {'async ' if symbol.is_async else ''}{kind}{symbol.qualname}({', '.join(parameters)}){raises}"
+
+
+def _short(parameter: Parameter) -> str:
+    default = default_text(parameter)
+    return starred(parameter) + (f"={default}" if default is not None else "")
 
 
 def section(symbol: Symbol) -> list[str]:
