@@ -208,10 +208,10 @@ def large_source(lines: int) -> str:
     while sum(part.count("\n") for part in parts) < lines:
         number += 1
         parts.append(
-            f"\n\ndef convert_{number}(value: float, factor: float = {number}.5) -> float:\n"
-            f'    """Return the value in unit {number}."""\n'
-            f"    if value < 0:\n        raise ValueError('unit {number} is never negative')\n"
-            f"    return round(value * factor, {number % 6})\n"
+            f"\n\ndef unit{number}(value: int) -> int:\n"
+            f'    """Convert."""\n'
+            f"    if value < 0:\n        raise ValueError('negative')\n"
+            f"    return value * {number}\n"
         )
     return "".join(parts)
 
