@@ -131,7 +131,7 @@ def prompt(name: str) -> None:
     source = Source("large.py", "large", text, "", facts_of_python(text, "large"))
     words = load_prompts("docs", None)
     with engine(name) as (url, model):
-        settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": 16, "thinking": "off"})
+        settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": 128, "thinking": "off"})
         models = Models({Role.GENERATOR: Binding(Role.GENERATOR, model, settings, 8192)}, url)
         with contextlib.suppress(ReplyRejected):  # The first call also loads the model.
             models.ask(Role.GENERATOR, [Message("user", "Say something.")])
@@ -148,15 +148,17 @@ FIXES = ["Say what each function raises.", "State every default.", "Describe the
 
 
 def rounds(models: Models, layout: Layout) -> list[float]:
-    """Ask four times; the drafts are fixed, so both layouts revise the same text."""
+    """Ask four times for a page or its revision; each draft is what the model itself replied, as in the pipeline."""
     drafts: list[str] = []
     taken = []
-    for number in range(4):
+    for _ in range(4):
         log: list[CallStats] = []
-        with contextlib.suppress(ReplyRejected):  # A small model's reply may be cut; only its prompt is timed.
-            models.ask(Role.GENERATOR, layout(drafts), log=log)
-        taken.append(log[0].prompt_s)
-        drafts.append(PAGE.replace("# ", f"# {'I' * number} ", 1))
+        try:
+            draft = models.ask(Role.GENERATOR, layout(drafts), log=log).text
+        except ReplyRejected as error:  # A small model's reply is cut at its limit; what came of it serves as well.
+            draft = error.text
+        taken.append(sum(call.prompt_s for call in log))
+        drafts.append(draft)
     return taken
 
 
