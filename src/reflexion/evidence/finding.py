@@ -13,6 +13,9 @@ class Finding:
     ``rule`` is a stable code; ``level`` "error" blocks acceptance, "warning" never does; ``line`` counts from 1;
     ``message`` says what the document says and what is true; ``evidence`` is the source's own words (with their
     line) or the document's; ``fix`` is an instruction that a writer can follow, with the real value in it.
+
+    ``stated`` and ``actual`` are the document's words that are wrong and what should stand in their place, where one
+    text can be swapped for the other; else both are empty.
     """
 
     rule: str
@@ -21,3 +24,5 @@ class Finding:
     message: str
     evidence: str
     fix: str
+    stated: str = ""
+    actual: str = ""

@@ -1,10 +1,15 @@
-"""Verify a document: all rules, in one call, and what follows from their findings. No model, no I/O."""
+"""Verify a document: all rules, in one call, and what follows from their findings. No model.
+
+There is no input or output either, unless examples are to be run.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reflexion.evidence.claims import Claims
 from reflexion.evidence.document import read_claims
+from reflexion.evidence.examples.catalogue import EXAMPLE_RULES
+from reflexion.evidence.examples.report import RunsExamples
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules.catalogue import FACT_RULES
@@ -20,12 +25,12 @@ from reflexion.evidence.rules.rule import Rule
 from reflexion.evidence.rules.signatures import check_signatures
 from reflexion.evidence.rules.symbols import check_symbols
 
-ALL_RULES: tuple[Rule, ...] = (*FACT_RULES, *TEXT_RULES)
+ALL_RULES: tuple[Rule, ...] = (*FACT_RULES, *EXAMPLE_RULES, *TEXT_RULES)
 
 # The gravest first: what misleads a caller into wrong code, then what is missing, then how the text looks.
 GRAVITY = (
-    "S102", "P203", "E303", "P207", "P206", "P204", "P205", "R401", "R402", "S103", "S104", "S105", "E304", "E306",
-    "E301", "P201", "S101", "H501", "H502", "H503", "H504", "H505", "T",
+    "S102", "P203", "X602", "X601", "X603", "X604", "E303", "P207", "P206", "P204", "P205", "R401", "R402", "S103",
+    "S104", "S105", "E304", "E306", "E301", "P201", "S101", "H501", "H502", "H503", "H504", "H505", "T",
 )  # fmt: skip
 FACT_FAMILIES = ("S", "P", "E", "R")
 
@@ -47,15 +52,25 @@ class CodeScores:
 
 
 def verify(
-    document: str, facts: Facts | None, *, off: frozenset[str] = frozenset(), source_text: str = ""
+    document: str,
+    facts: Facts | None,
+    *,
+    off: frozenset[str] = frozenset(),
+    source_text: str = "",
+    examples: RunsExamples | None = None,
 ) -> list[Finding]:
     """Every finding about ``document``, by line.
 
     Without ``facts`` (a source that is not Python) only rules about text apply, and those about history and links
-    where ``source_text`` is given. ``off`` holds codes or names of rules that are switched off.
+    where ``source_text`` is given. ``off`` holds codes or names of rules that are switched off. ``examples``, an
+    ExampleRunner, runs the examples; without it, or without ``facts``, nothing is said about them.
+
+    Raises SandboxError where ``examples`` does: trouble of the sandbox says nothing about the document.
     """
     claims = read_claims(document)
     found = [*check_prose(document), *_check_facts(claims, facts, source_text)]
+    if examples is not None and facts is not None:
+        found.extend(examples.run(claims, facts).findings)
     disabled = {rule.code for rule in ALL_RULES if rule.code in off or rule.name in off}
     kept = {
         finding: None

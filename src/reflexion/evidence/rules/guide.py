@@ -9,6 +9,7 @@ FAMILIES = {
     "P": "Parameters and signatures",
     "E": "Exceptions",
     "R": "Returned values",
+    "X": "Examples",
     "H": "History, authors, licences, links",
     "D": "Drift",
     "T": "Text",
