@@ -15,7 +15,9 @@ class Finding:
     line) or the document's; ``fix`` is an instruction that a writer can follow, with the real value in it.
 
     ``stated`` and ``actual`` are the document's words that are wrong and what should stand in their place, where one
-    text can be swapped for the other; else both are empty.
+    text can be swapped for the other. With ``stated`` alone it has no place in the document, with ``actual`` alone it
+    lacks there; both are empty where the finding is of no such kind. ``symbol`` is the qualified name of the symbol
+    that the finding is about, or empty.
     """
 
     rule: str
@@ -26,3 +28,4 @@ class Finding:
     fix: str
     stated: str = ""
     actual: str = ""
+    symbol: str = ""

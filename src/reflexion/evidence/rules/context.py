@@ -224,9 +224,21 @@ def required_symbols(source: Source) -> list[Symbol]:
     return found
 
 
-def report(rule: Rule, line: int, message: str, evidence: str, fix: str, level: Level | None = None) -> Finding:
+def report(
+    rule: Rule,
+    line: int,
+    message: str,
+    evidence: str,
+    fix: str,
+    level: Level | None = None,
+    *,
+    symbol: Symbol | None = None,
+    stated: str = "",
+    actual: str = "",
+) -> Finding:
     """A finding of ``rule``; ``level`` where this case is less sure than the rule is."""
-    return Finding(rule.code, level or rule.level, max(1, line), message, evidence, fix)
+    about = symbol.qualname if symbol else ""
+    return Finding(rule.code, level or rule.level, max(1, line), message, evidence, fix, stated, actual, about)
 
 
 def spoken(names: Iterable[str]) -> str:

@@ -55,4 +55,6 @@ def _finding(page: Page, claim: DenialClaim, symbol: Symbol, one: Raise, *, warn
         evidence(page.source, one),
         f"Remove that statement and say that `{symbol.qualname}` raises {show(one)}.",
         "warning" if warning else None,
+        symbol=symbol,
+        stated=claim.text,
     )

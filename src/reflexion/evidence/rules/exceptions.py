@@ -107,6 +107,9 @@ def _unraised(page: Page, account: Account, place: int, claim: RaiseClaim) -> It
             f"the document says that `{account.symbol.qualname}` raises `{claim.type}`, the source raises {show(real)}",
             evidence(page.source, real),
             f"Write that `{account.symbol.qualname}` raises {show(real)}, not `{claim.type}`.",
+            symbol=account.symbol,
+            stated=claim.type,
+            actual=real.type,
         )
     elif not may_raise(page.source, account.symbol, claim.type) or _quotes_nothing_known(page, claim):
         yield report(
@@ -115,6 +118,8 @@ def _unraised(page: Page, account: Account, place: int, claim: RaiseClaim) -> It
             f"nothing in the source of `{account.symbol.qualname}` raises `{claim.type}`",
             page.source.quote(account.symbol.line),
             f"Remove `{claim.type}` from what `{account.symbol.qualname}` raises, or say what raises it.",
+            symbol=account.symbol,
+            stated=claim.type,
         )
 
 
@@ -167,6 +172,9 @@ def _misquoted(
         f'the document quotes `{claim.type}` with "{message}", the source raises {_shown_message(closest)}',
         evidence(page.source, closest),
         f"{_quote_fix(symbol, claim, closest)}",
+        symbol=symbol,
+        stated=message,
+        actual=closest.message or "",
     )
 
 
@@ -207,6 +215,9 @@ def _other_type(page: Page, symbol: Symbol, claim: RaiseClaim, real: Raise) -> F
         f'the document gives "{claim.message}" to `{claim.type}`, the source raises {show(real)}',
         evidence(page.source, real),
         f"Write that `{symbol.qualname}` raises {show(real)}, not `{claim.type}`.",
+        symbol=symbol,
+        stated=claim.type,
+        actual=real.type,
     )
 
 
@@ -244,6 +255,8 @@ def _gap(page: Page, account: Account, one: Raise) -> Finding:
         evidence(page.source, one),
         f"Say that `{account.symbol.qualname}` raises {show(one)}.",
         "warning" if _is_said_otherwise(page, account.symbol, one) else None,
+        symbol=account.symbol,
+        actual=one.type,
     )
 
 
@@ -289,6 +302,8 @@ def _without_message(page: Page, account: Account) -> Iterator[Finding]:
             f"`{one.type}` of `{account.symbol.qualname}` is documented without its message",
             evidence(page.source, one),
             f'Quote the message of `{one.type}`: "{one.message}".',
+            symbol=account.symbol,
+            actual=one.message,
         )
 
 

@@ -106,6 +106,7 @@ def _finding(claim: HistoryClaim, invented: list[str]) -> Finding:
         f"not in the source: {', '.join(invented)[:160]}",
         f'Remove "{claim.text.strip()[:120]}": the source states no such {claim.kind}.',
         _level(claim),
+        stated=claim.text.strip(),
     )
 
 

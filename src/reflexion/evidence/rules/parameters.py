@@ -94,6 +94,8 @@ def _left_out(page: Page, symbol: Symbol, required: list[Parameter], lists: list
             page.source.quote_name(symbol, parameter.name),
             f"Add {describe_parameter(parameter)} to the parameters of `{symbol.qualname}`.",
             "warning" if unsure else "error",
+            symbol=symbol,
+            actual=parameter.name,
         )
 
 
@@ -145,6 +147,8 @@ def _phantom(page: Page, symbol: Symbol, entry: ParameterClaim) -> Finding | Non
         f"{page.source.quote(symbol.line)} has {has}",
         f"Remove `{entry.name}` from the {entry.role}s of `{symbol.qualname}`{nearest(_bare(entry.name), known)}.",
         level,
+        symbol=symbol,
+        stated=entry.name,
     )
 
 
@@ -233,6 +237,9 @@ def default_finding(page: Page, symbol: Symbol, line: int, parameter: Parameter,
         page.source.quote_name(symbol, parameter.name),
         fix,
         level,
+        symbol=symbol,
+        stated=stated,
+        actual=default_text(parameter) or "",
     )
 
 
@@ -251,6 +258,9 @@ def _optionality(page: Page, symbol: Symbol, entry: ParameterClaim, parameter: P
         page.source.quote_name(symbol, parameter.name),
         f"Say that `{parameter.name}` of `{symbol.qualname}` is {right}.",
         "warning" if nullable or several else "error",
+        symbol=symbol,
+        stated=said,
+        actual="required" if parameter.default is None else f"optional, default `{default_text(parameter)}`",
     )
 
 
@@ -300,4 +310,7 @@ def _type_finding(page: Page, symbol: Symbol, entry: ParameterClaim, actual: str
         page.source.quote_name(symbol, _bare(entry.name)),
         f"Write `{actual}` as the type of `{entry.name}` of `{symbol.qualname}`, not `{entry.type}`.",
         level,
+        symbol=symbol,
+        stated=entry.type or "",
+        actual=actual,
     )

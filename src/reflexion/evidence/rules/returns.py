@@ -54,6 +54,9 @@ def _wrong_type(page: Page, claim: ReturnClaim, symbol: Symbol) -> Finding | Non
         page.source.quote_name(symbol, symbol.name) if symbol.decorators else page.source.quote(symbol.line),
         f"Write {true} as the return type of `{symbol.qualname}`, not `{stated}`.",
         level,
+        symbol=symbol,
+        stated=stated,
+        actual=" | ".join(actual),
     )
 
 
@@ -89,11 +92,14 @@ def _wrong_keys(page: Page, claim: ReturnClaim, symbol: Symbol) -> Iterator[Find
                 f"the document says that the result of `{symbol.qualname}` has the key `{key}`, the source has none"
             )
             fix = f"Remove the key `{key}`{nearest(key, true)}; the keys are {spoken(true)}."
+            where = page.source.quote_name(symbol, (*true, symbol.name)[0])
+            unsaid = next((one for one in true if one not in (claim.keys or ())), "")
             yield report(
-                catalogue.WRONG_KEYS, claim.line, message, page.source.quote_name(symbol, (*true, symbol.name)[0]), fix
+                catalogue.WRONG_KEYS, claim.line, message, where, fix, symbol=symbol, stated=key, actual=unsaid
             )
     for key in true:
         if key not in claim.keys:
             message = f"the keys of the result of `{symbol.qualname}` leave out `{key}`"
             fix = f"Add the key `{key}`; the keys are {spoken(true)}."
-            yield report(catalogue.WRONG_KEYS, claim.line, message, page.source.quote_name(symbol, key), fix)
+            where = page.source.quote_name(symbol, key)
+            yield report(catalogue.WRONG_KEYS, claim.line, message, where, fix, symbol=symbol, actual=key)

@@ -55,6 +55,9 @@ def _wrong_kind(page: Page, line: int, symbol: Symbol, said: str, level: Level |
         page.source.quote(_definition_line(page.source, symbol)),
         f"Present `{symbol.qualname}` as a{'n' if true[0] in 'aeiou' else ''} {true}, not as {said}.",
         level,
+        symbol=symbol,
+        stated=said.removeprefix("an ").removeprefix("a "),
+        actual=true,
     )
 
 
@@ -249,6 +252,9 @@ def _wrong_signature(
         page.source.quote(_definition_line(page.source, symbol)),
         f"Write the signature as `{true}`.",
         level,
+        symbol=symbol,
+        stated=claim.text,
+        actual=true,
     )
 
 
@@ -277,6 +283,9 @@ def _signature_type(
         page.source.quote_name(symbol, real.name),
         f"Write `{real.annotation}` as the type of `{real.name}` of `{symbol.qualname}`, not `{stated.annotation}`.",
         level,
+        symbol=symbol,
+        stated=stated.annotation or "",
+        actual=real.annotation or "",
     )
 
 
@@ -308,6 +317,9 @@ def _returns(page: Page, claim: SignatureClaim, symbol: Symbol, actual: str | No
             page.source.quote(_definition_line(page.source, symbol)),
             f"Write `{actual}` as the return type of `{symbol.qualname}`, not `{claim.returns}`.",
             level,
+            symbol=symbol,
+            stated=claim.returns,
+            actual=actual,
         )
     ]
 

@@ -59,6 +59,7 @@ def _gap(page: Page, symbol: Symbol, level: Level) -> Finding:
         page.source.quote(symbol.line),
         f"Add a section for the {symbol.kind} `{describe(symbol)}`.",
         level,
+        symbol=symbol,
     )
 
 
@@ -93,6 +94,7 @@ def _phantom(page: Page, line: int, name: str, level: Level) -> Finding:
         f"`{module}` defines {spoken(list(page.source.symbols)[:12])}",
         f"Remove everything that is said about `{name}`{hint}.",
         level,
+        stated=name,
     )
 
 
@@ -165,6 +167,9 @@ def _value_finding(page: Page, claim: ConstantClaim, symbol: Symbol) -> Finding 
         page.source.quote(symbol.line),
         f"Write {true} as the value of `{symbol.qualname}`, not `{claim.value}`.",
         "error" if verdict == "different" else "warning",
+        symbol=symbol,
+        stated=stated,
+        actual=options[0],
     )
 
 
@@ -185,6 +190,9 @@ def _constant_type(page: Page, claim: ConstantClaim, symbol: Symbol) -> Finding 
         page.source.quote(symbol.line),
         f"Write `{symbol.annotation}` as the type of `{symbol.qualname}`, not `{claim.type}`.",
         "error" if verdict == "different" else "warning",
+        symbol=symbol,
+        stated=claim.type,
+        actual=symbol.annotation,
     )
 
 
@@ -213,6 +221,8 @@ def _missing_members(page: Page, symbol: Symbol, members: list[Symbol]) -> Itera
             page.source.quote(member.line),
             f"Add the member `{member.name}` with the value `{member.value}` to `{symbol.qualname}`.",
             "error" if some_listed else "warning",
+            symbol=member,
+            actual=member.name,
         )
 
 
@@ -228,6 +238,7 @@ def _no_members(page: Page, symbol: Symbol, members: list[Symbol]) -> Finding:
         page.source.quote(symbol.line),
         f"List the members of `{symbol.qualname}`: {spoken(describe(member) for member in members)}.",
         "warning",
+        symbol=symbol,
     )
 
 
@@ -252,6 +263,8 @@ def _invented_members(page: Page, symbol: Symbol, members: list[Symbol]) -> Iter
                 f"`{symbol.qualname}` has no member `{last}`",
                 f"{page.source.quote(symbol.line)} has {spoken(member.name for member in members)}",
                 f"Remove `{last}` from `{symbol.qualname}`{nearest(last, names)}.",
+                symbol=symbol,
+                stated=last,
             )
 
 
@@ -280,6 +293,9 @@ def _wrong_bases(page: Page, line: int, symbol: Symbol, bases: tuple[str, ...]) 
             f"the document gives `{symbol.qualname}` the base class `{base}`, the source has {true}",
             page.source.quote(symbol.line),
             f"Name the base classes of `{symbol.qualname}` as the source has them: {true}.",
+            symbol=symbol,
+            stated=base,
+            actual=next((one for one in symbol.bases if one not in bases), ""),
         )
 
 
