@@ -3,7 +3,7 @@
 set -eu
 
 # command:package
-wanted='ip:iproute2'
+wanted='ip:iproute2 bwrap:bubblewrap'
 
 missing=''
 for pair in $wanted; do

@@ -120,6 +120,20 @@ class RuleSettings(_Section):
         return value
 
 
+class SandboxSettings(_Section):
+    """Where the code of examples runs, and its limits."""
+
+    mode: Literal["auto", "bubblewrap", "process", "off"] = Field(
+        "auto",
+        description="auto: bubblewrap where it works, else nothing is run. process: limits only, no security boundary.",
+    )
+    python: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="The interpreter that runs the code. Default: the one that runs reflexion."
+    )
+    wall_s: Seconds = Field(20, description="For one job; then everything that it started is killed.")
+    memory_mib: int = Field(512, ge=64, le=1_048_576, description="Address space of each process, in MiB.")
+
+
 class Config(_Section):
     """The whole of config.json."""
 
@@ -134,6 +148,7 @@ class Config(_Section):
         "always", description="when_clean: no critic call for a draft that code has already proved wrong."
     )
     rules: RuleSettings = Field(default_factory=RuleSettings)
+    sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
     prompts: str | None = Field(None, description="A folder whose docs.toml replaces the words of a role.")
 
     @field_validator("model_registry", "roles", mode="before")
@@ -281,7 +296,11 @@ def _line_of(location: list[str], text: str) -> str:
 def _valid_keys(parents: list[str]) -> list[str]:
     if not parents:
         return list(Config.model_fields)
-    sections: dict[str, type[BaseModel]] = {"server": ServerSettings, "rules": RuleSettings}
+    sections: dict[str, type[BaseModel]] = {
+        "server": ServerSettings,
+        "rules": RuleSettings,
+        "sandbox": SandboxSettings,
+    }
     return list(sections.get(parents[0], RoleSettings).model_fields)
 
 

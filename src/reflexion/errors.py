@@ -5,7 +5,9 @@
     ReflexionError
     ├── UsageError ................ 2  what was asked for cannot be used
     │   ├── ConfigError                the configuration or a prompt file
-    │   └── InputError                 a source, a document or an output path
+    │   ├── InputError                 a source, a document or an output path
+    │   └── SandboxUnavailable         the sandbox that was asked for does not work here
+    ├── SandboxError .............. 4  the sandbox itself failed, which says nothing about the code in it
     ├── ServerError ............... 3  the model server
     │   ├── ServerUnreachable          refused, reset, or never answered a connection
     │   ├── NotOllama                  something answered that does not speak the protocol
@@ -47,6 +49,14 @@ class ConfigError(UsageError):
 
 class InputError(UsageError):
     """A source, document or output path that cannot be used; the text names the path."""
+
+
+class SandboxUnavailable(UsageError):
+    """The sandbox that was asked for does not work on this machine, or is switched off; the text says why."""
+
+
+class SandboxError(ReflexionError):
+    """The sandbox itself failed. That says nothing about the code that it was to run: no finding, and no pass."""
 
 
 class ServerError(ReflexionError):

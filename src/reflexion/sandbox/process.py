@@ -1,0 +1,104 @@
+"""The sandbox that is no boundary: limits, an own session, a short environment, and everything killed at the end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+
+from reflexion.errors import SandboxError
+from reflexion.sandbox.capture import Capture, capturing
+from reflexion.sandbox.family import Family, processes_of_user
+from reflexion.sandbox.interpreter import Interpreter
+from reflexion.sandbox.job import Completed, Job, laid_out
+from reflexion.sandbox.launch import MARK, environment, launch_command, python_command
+
+POLL_S = 0.002
+LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """Runs jobs as plain processes of the user. Code in it can read, write and reach whatever the user can."""
+
+    interpreter: Interpreter
+
+    @property
+    def name(self) -> str:
+        """Return the word that the configuration has for it."""
+        return "process"
+
+    @property
+    def is_boundary(self) -> bool:
+        """Return False."""
+        return False
+
+    def run(self, job: Job) -> Completed:
+        """Run a job; see Sandbox.run. What escapes by killing its own trail is beyond it."""
+        try:
+            with laid_out(job.files) as folder, capturing() as capture:
+                return self._run(job, folder, capture)
+        except OSError as error:
+            raise SandboxError(f"sandbox process: {error}") from error
+
+    def _run(self, job: Job, folder: Path, capture: Capture) -> Completed:
+        begun = time.monotonic()
+        mark_end, mark = os.pipe()
+        with FileIO(mark_end, "rb") as marks:
+            with FileIO(mark, "wb") as mark_file:
+                process = self._start(job, folder, capture, mark_file.fileno())
+            family = Family(process.pid, str(folder))
+            try:
+                timed_out = not _wait(process, family, begun + job.limits.wall_s)
+            finally:
+                family.kill()
+                process.wait()
+            started = marks.read(len(MARK)) == MARK
+        stdout, stderr, cut = capture.output(job.limits)
+        if not started:
+            raise SandboxError(
+                f"sandbox process: {stderr.decode('utf-8', 'replace').strip() or 'the job did not start'}"
+            )
+        code = -signal.SIGKILL if timed_out else process.returncode
+        seconds = time.monotonic() - begun
+        return Completed(code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
+
+    def _start(self, job: Job, folder: Path, capture: Capture, mark: int) -> "subprocess.Popen[bytes]":
+        files, home = str(folder / "files"), str(folder / "home")
+        python = python_command(self.interpreter.executable, job, files)
+        # The kernel counts all processes of the user, so the job's come on top of those.
+        processes = processes_of_user() + job.limits.processes if sys.platform == "linux" else None
+        return subprocess.Popen(  # noqa: S603
+            launch_command(job.limits, processes, python),
+            stdin=mark,
+            stdout=capture.stdout,
+            stderr=capture.stderr,
+            pass_fds=(capture.result,),
+            env=environment(self.interpreter.executable, home, files, capture.result),
+            cwd=home,
+            start_new_session=True,
+        )
+
+
+def _wait(process: "subprocess.Popen[bytes]", family: Family, until: float) -> bool:
+    """Wait for the job's first process and look at its children meanwhile; return False when the time is up."""
+    looked = time.monotonic()
+    while not _ended(process):
+        now = time.monotonic()
+        if now >= until:
+            return False
+        if now >= looked + LOOK_S:
+            family.look()
+            looked = now
+        time.sleep(min(POLL_S, until - now))
+    return True
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> bool:
+    if sys.platform != "linux":
+        return process.poll() is not None
+    # Left unreaped, it keeps its number, which is its group's, until the group is killed.
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
