@@ -4,11 +4,9 @@ Heavy imports happen inside the command that needs them, so that ``reflexion --h
 """
 
 import contextlib
-import difflib
 import io
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -206,12 +204,22 @@ def check_command(
 
 
 def _rules_off(config: Path | None) -> list[str]:
-    """Return the rules that the configuration switches off; without a file none, and nothing is imported."""
-    if config is None and not Path("config.json").exists():
+    """Return the rules that the configuration switches off.
+
+    ./config.json is read in full only where it has something about rules: that takes longer than checking a page.
+    """
+    if config is None and not _has_rules(Path("config.json")):
         return []
     from reflexion.config import load_config
 
     return load_config(config, {}, {}).config.rules.off
+
+
+def _has_rules(path: Path) -> bool:
+    try:
+        return b'"rules"' in path.read_bytes()
+    except OSError:
+        return path.exists()  # What is wrong with it is for load_config to say.
 
 
 @app.command("rules")
@@ -249,6 +257,8 @@ def _one_line_errors() -> Iterator[None]:
         typer.echo(f"reflexion: {error}", err=True)
         raise SystemExit(error.exit_code) from error
     except Exception as error:  # A bug must not end with 1, which says "not accepted".
+        import traceback
+
         traceback.print_exc()
         typer.echo(f"reflexion: this is a bug, please report it: {type(error).__name__}: {error}", err=True)
         raise SystemExit(FAILED) from error
@@ -267,6 +277,8 @@ def with_default_command(args: Sequence[str]) -> list[str]:
         return [DEFAULT_COMMAND, *args]
     if Path(args[0]).exists():
         raise UsageError(f"to document {args[0]}, write: reflexion --input {args[0]}")
+    import difflib
+
     near = difflib.get_close_matches(args[0], names, n=1)
     hint = f'did you mean "{near[0]}"?' if near else f"commands are {', '.join(names)}"
     raise UsageError(f'there is no command "{args[0]}"; {hint}')
