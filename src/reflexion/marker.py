@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-_MARKER = re.compile(r"(?:\A|\n)<!-- reflexion ([^\n>]*)-->[ \t]*(?=\n|\Z)")
-_OWN_COMMENT = re.compile(r"<!--\s*reflexion\b.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
+from reflexion.patterns import regex
+
+_MARKER = regex(r"(?:\A|\n)<!-- reflexion ([^\n>]*)-->[ \t]*(?=\n|\Z)")
+_OWN_COMMENT = regex(r"<!--\s*reflexion\b.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

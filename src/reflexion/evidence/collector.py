@@ -40,9 +40,10 @@ from reflexion.evidence.statements import (
 )
 from reflexion.evidence.titles import Named, is_class_like
 from reflexion.evidence.words import Role
+from reflexion.patterns import regex
 
-_MENTION = re.compile(rf"{CODE_ON}({NAME})(\([^{CODE_OFF}]*\))?{CODE_OFF}")
-_SUBJECT = re.compile(
+_MENTION = regex(rf"{CODE_ON}({NAME})(\([^{CODE_OFF}]*\))?{CODE_OFF}")
+_SUBJECT = regex(
     rf"^\W*(?:the\s+)?{CODE_ON}(?P<name>{NAME})(?:\([^{CODE_OFF}]*\))?{CODE_OFF}\s+(?:\w+\s+)?(?:(?:also|may|can|will|does|never)\s+)*"
     r"(?:raises?|throws?|returns?|not)\b",
     re.IGNORECASE,

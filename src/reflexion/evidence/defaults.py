@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON
+from reflexion.patterns import regex
 
 _SPAN = rf"{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<quoted>\"[^\"\n]*\"|'[^'\n]*'|\u201c[^\u201d\n]*\u201d)"
 _BARE = (
@@ -18,12 +19,12 @@ _BARE_END = r"(?=\s*(?:[.,;:)\]]+(?:\s|$|[)\]\ue001\ue003])|\ue003|\n|\u2028|$|[
 VALUE = rf"(?:{_SPAN}|(?P<bare>{_BARE}){_BARE_END})"
 _WORDED = rf"(?:{_SPAN}|(?<![\w.])(?P<bare>{_BARE})(?![\w%]))"
 _CONDITION = r"(?!\s*(?:if|when|unless|on|for|depending|in|while|otherwise)\b)"
-_DEFAULT = re.compile(
+_DEFAULT = regex(
     rf"(?<!by )(?<!By )\b[Dd]efault(?:s|ed|ing)?(?:\s+value)?{MARK_OFF}?\s*(?:(?:is|are|to|of|set to)\s|[:=])\s*"
     rf"{MARK_OFF}?:?\s*(?:the\s+value\s+)?{VALUE}{_CONDITION}"
 )
-_SHORT = re.compile(rf"^\s*(?:with\s+)?default(?:s|ing)?(?:\s+value)?{MARK_OFF}?\s*{VALUE}\s*$")
-_AT_FRONT = re.compile(rf"[\s,;(]*(?:(?:optional|required)\s*,\s*)?default\s+{VALUE}")
+_SHORT = regex(rf"^\s*(?:with\s+)?default(?:s|ing)?(?:\s+value)?{MARK_OFF}?\s*{VALUE}\s*$")
+_AT_FRONT = regex(rf"[\s,;(]*(?:(?:optional|required)\s*,\s*)?default\s+{VALUE}")
 
 _END = (
     rf"(?=[{CODE_OFF}{MARK_OFF}]*\s*(?:[.;:)\]]|,(?!\s*(?:but|if|when|unless|or|and|except|otherwise)\b)|$|\n|\u2028))"
@@ -34,41 +35,41 @@ _LEFT_OUT = (
 )
 _PIECE = rf"(?:^|[.;,:(\u2013\u2014\u2028]\s*|\s-\s|\b(?:to|uses|is)\s+)[{MARK_ON}]*"
 _PUT_IN = (
-    re.compile(rf"{_WORDED}\s+by\s+default\b{_END}"),
-    re.compile(
+    regex(rf"{_WORDED}\s+by\s+default\b{_END}"),
+    regex(
         rf"\b(?:[Ii]f|[Ww]hen)\s+{_LEFT_OUT},?\s+(?:the\s+(?:value|default)\s+)?(?:of\s+)?{_WORDED}"
         rf"\s+(?:is|will\s+be|gets)\s+(?:used|assumed|taken)\b{_END}"
     ),
-    re.compile(
+    regex(
         rf"\b(?:[Ii]f|[Ww]hen)\s+{_LEFT_OUT},?\s+(?:it\s+)?(?:falls\s+back\s+to|defaults\s+to|uses|is\s+set\s+to)\s+"
         rf"{_WORDED}{_END}"
     ),
-    re.compile(rf"{_PIECE}{_WORDED}\s+(?:is\s+used\s+)?(?:if|when)\s+{_LEFT_OUT}{_END}"),
-    re.compile(rf"{_PIECE}{_WORDED}\s+is\s+the\s+default(?:\s+value)?\b{_END}"),
-    re.compile(rf"\b(?:[Uu]ses|[Uu]sing)\s+{_WORDED}\s+(?:as|by)\s+(?:the\s+|its\s+)?default(?:\s+value)?\b{_END}"),
+    regex(rf"{_PIECE}{_WORDED}\s+(?:is\s+used\s+)?(?:if|when)\s+{_LEFT_OUT}{_END}"),
+    regex(rf"{_PIECE}{_WORDED}\s+is\s+the\s+default(?:\s+value)?\b{_END}"),
+    regex(rf"\b(?:[Uu]ses|[Uu]sing)\s+{_WORDED}\s+(?:as|by)\s+(?:the\s+|its\s+)?default(?:\s+value)?\b{_END}"),
 )
-_PIECES = re.compile(rf"(?:[.;,(\u2028]\s*|\n)[{MARK_ON}]*[Dd]efault(?:\s+value)?[{MARK_OFF}]*\s+{_WORDED}{_END}")
-_OF_NAME = re.compile(rf"\b[Dd]efaults?\s+to\s+(?:the\s+)?(?:{CODE_ON})?(?P<name>\w+)(?:{CODE_OFF})?\s+{_WORDED}{_END}")
+_PIECES = regex(rf"(?:[.;,(\u2028]\s*|\n)[{MARK_ON}]*[Dd]efault(?:\s+value)?[{MARK_OFF}]*\s+{_WORDED}{_END}")
+_OF_NAME = regex(rf"\b[Dd]efaults?\s+to\s+(?:the\s+)?(?:{CODE_ON})?(?P<name>\w+)(?:{CODE_OFF})?\s+{_WORDED}{_END}")
 _NAME = rf"{CODE_ON}\*{{0,2}}(?P<name>\w+){CODE_OFF}(?:\s+(?:parameter|argument|option))?"
 _MEASURED = rf"{_WORDED}(?P<unit>\s+(?:(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|ms|bytes?)\b)?"
 _STOP = rf"(?=[{MARK_OFF}]*\s*(?:[.;)]|$))"
 _IN_SENTENCE = (
-    re.compile(
+    regex(
         rf"^\W*(?:[Tt]he\s+)?(?:(?:parameter|argument)\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}\s+by\s+default{_STOP}"
     ),
-    re.compile(
+    regex(
         rf"^\W*(?:[Tt]he\s+)?{_NAME}\s+has\s+(?:a|the)\s+default(?:\s+value)?\s+of\s+{_MEASURED}{_STOP}",
     ),
-    re.compile(rf"^\W*By\s+default,?\s+(?:the\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}{_STOP}"),
-    re.compile(rf"^\W*The\s+default\s+(?:value\s+)?(?:of|for)\s+(?:the\s+)?{_NAME}\s+is\s+{_MEASURED}{_STOP}"),
-    re.compile(rf"{_NAME}(?:\s+is\s+optional)?\s+\(default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
-    re.compile(rf"^\W*The\s+default\s+{CODE_ON}?(?P<name>[a-z_]\w*){CODE_OFF}?\s+(?:value\s+)?is\s+{_MEASURED}{_STOP}"),
-    re.compile(rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+{_MEASURED}\s+(?:is|will\s+be)\s+(?:used|assumed){_STOP}"),
-    re.compile(
+    regex(rf"^\W*By\s+default,?\s+(?:the\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}{_STOP}"),
+    regex(rf"^\W*The\s+default\s+(?:value\s+)?(?:of|for)\s+(?:the\s+)?{_NAME}\s+is\s+{_MEASURED}{_STOP}"),
+    regex(rf"{_NAME}(?:\s+is\s+optional)?\s+\(default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
+    regex(rf"^\W*The\s+default\s+{CODE_ON}?(?P<name>[a-z_]\w*){CODE_OFF}?\s+(?:value\s+)?is\s+{_MEASURED}{_STOP}"),
+    regex(rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+{_MEASURED}\s+(?:is|will\s+be)\s+(?:used|assumed){_STOP}"),
+    regex(
         rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+(?:it\s+)?(?:defaults\s+to|falls\s+back\s+to)\s+{_MEASURED}{_STOP}"
     ),
 )
-_MAY_BE_PUT_IN = re.compile(
+_MAY_BE_PUT_IN = regex(
     rf"\bby\s+default\b|\b(?:if|when)\s+{_LEFT_OUT}|\b(?:as|is)\s+(?:the\s+|its\s+)?default\b|\bfalls\s+back\b"
     r"|\bdefault\s+(?:value\s+)?(?:of|for)\s|\bdefault\s+`?(?!value\b)[a-z_]\w*`?\s+(?:value\s+)?is\b"
     rf"|\b(?:if|when)\s+`\w+`\s+{_LEFT_OUT}",

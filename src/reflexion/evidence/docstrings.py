@@ -12,9 +12,10 @@ from reflexion.evidence.roles import add_constant, add_raise, add_return, is_not
 from reflexion.evidence.statements import keys_in
 from reflexion.evidence.syntax import is_literal
 from reflexion.evidence.words import Role, role_of
+from reflexion.patterns import regex
 
-_GOOGLE = re.compile(r"^(?P<indent>[ \t]*)(?P<title>[A-Z][A-Za-z ]{2,24}):[ \t]*$")
-_FIELD = re.compile(r"^[ \t]*:(?P<field>[a-z]+)(?P<args>(?:\s+[^:\n]*)?):(?:[ \t]+(?P<text>.*))?$")
+_GOOGLE = regex(r"^(?P<indent>[ \t]*)(?P<title>[A-Z][A-Za-z ]{2,24}):[ \t]*$")
+_FIELD = regex(r"^[ \t]*:(?P<field>[a-z]+)(?P<args>(?:\s+[^:\n]*)?):(?:[ \t]+(?P<text>.*))?$")
 _FIELDS = frozenset(
     {
         "param",
@@ -32,8 +33,8 @@ _FIELDS = frozenset(
     }
     | {"return", "returns", "rtype", "yields", "yield", "ytype", "ivar", "cvar", "var", "vartype"}
 )
-_NUMPY = re.compile(r"^(?P<names>\*{0,2}[A-Za-z_]\w*(?:\s*,\s*\*{0,2}[A-Za-z_]\w*)*)(?:\s+:\s+(?P<type>.+))?$")
-_UNDERLINE = re.compile(r"^[ \t]*-{3,}[ \t]*$")
+_NUMPY = regex(r"^(?P<names>\*{0,2}[A-Za-z_]\w*(?:\s*,\s*\*{0,2}[A-Za-z_]\w*)*)(?:\s+:\s+(?P<type>.+))?$")
+_UNDERLINE = regex(r"^[ \t]*-{3,}[ \t]*$")
 _ROLES: frozenset[Role] = frozenset({"parameters", "attributes", "returns", "yields", "raises", "members"})
 
 

@@ -22,6 +22,7 @@ from reflexion.evidence.sentences import denials_in, message_in
 from reflexion.evidence.tables import read_table
 from reflexion.evidence.titles import read_named, without_badge
 from reflexion.evidence.words import role_of
+from reflexion.patterns import regex
 
 _Lined = TypeVar("_Lined", bound="_HasLine")
 
@@ -35,16 +36,16 @@ class _HasLine(Protocol):
 
 _TEXT_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "bases", "constants", "members"})
 _NUMPY_ROLES = frozenset({"returns", "yields", "raises", "parameters", "attributes", "constants"})
-_UNDERLINED = re.compile(r"^\s*([A-Z][A-Za-z ]+)\n[~^=\"'\-]{3,}\s*$")
-_MADE = re.compile(r"(?:^[ \t]*|\bas[ \t]+)([a-z_]\w*)[ \t]*(?:=(?!=)|:[ \t]*$)", re.MULTILINE)
-_OUTPUT_LEAD = re.compile(r"\b(?:outputs?|prints?|displays?|produces?|results?)\b[^.]{0,60}:$", re.IGNORECASE)
-_SIGNATURE_LEAD = re.compile(
+_UNDERLINED = regex(r"^\s*([A-Z][A-Za-z ]+)\n[~^=\"'\-]{3,}\s*$")
+_MADE = regex(r"(?:^[ \t]*|\bas[ \t]+)([a-z_]\w*)[ \t]*(?:=(?!=)|:[ \t]*$)", re.MULTILINE)
+_OUTPUT_LEAD = regex(r"\b(?:outputs?|prints?|displays?|produces?|results?)\b[^.]{0,60}:$", re.IGNORECASE)
+_SIGNATURE_LEAD = regex(
     rf"^\s*(?:[{MARK_ON}]?(?:constructor|signature|syntax|call)\s*:?[{MARK_OFF}]?\s*:?\s*)?{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}",
     re.IGNORECASE,
 )
-_PARAMETER_WORDS = re.compile(r"\b(?:parameters?|arguments?|args|takes|accepts|inputs?|options)\b", re.IGNORECASE)
-_MESSAGE_LEAD = re.compile(r"^\W*(?:error |exception )?message\W*:", re.IGNORECASE)
-_VALUE_LEAD = re.compile(r"^\W*value\W*[:=]", re.IGNORECASE)
+_PARAMETER_WORDS = regex(r"\b(?:parameters?|arguments?|args|takes|accepts|inputs?|options)\b", re.IGNORECASE)
+_MESSAGE_LEAD = regex(r"^\W*(?:error |exception )?message\W*:", re.IGNORECASE)
+_VALUE_LEAD = regex(r"^\W*value\W*[:=]", re.IGNORECASE)
 
 
 def read_claims(text: str) -> Claims:

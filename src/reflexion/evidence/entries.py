@@ -8,20 +8,21 @@ from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plai
 from reflexion.evidence.signatures import NAME, balanced, read_parameters
 from reflexion.evidence.typenames import is_known_type, is_type
 from reflexion.evidence.words import NO_NAMES, role_of
+from reflexion.patterns import regex
 
 DASH = "\u2013\u2014\u2212"
 _SPACE = r"[\s\u2028]*"
-_MARKED = re.compile(rf"{_SPACE}(?:{CODE_ON}([^{CODE_OFF}]*){CODE_OFF}|{MARK_ON}([^{MARK_OFF}]*){MARK_OFF})")
-_PLAIN_NAME = re.compile(
+_MARKED = regex(rf"{_SPACE}(?:{CODE_ON}([^{CODE_OFF}]*){CODE_OFF}|{MARK_ON}([^{MARK_OFF}]*){MARK_OFF})")
+_PLAIN_NAME = regex(
     rf"\s*(\\?\*{{0,2}}{NAME})(?=\s*(?:\(|:|[{DASH}]|-\s|=|$)|\s+-|\s\[[a-z]\w*\](?:\s*:|\s\((?:optional|required)\b))"
 )
-_JOIN = re.compile(r"\s*(?:,|/|&|\band\b|\bor\b|,\s*and)\s*(?=[\ue000\ue002])")
-SEPARATOR = re.compile(rf"{_SPACE}(?:[:{DASH}\u2192]|--?(?=[\s\u2028])|=>)+{_SPACE}")
-_NAMED = re.compile(rf"^(\*{{0,2}})({NAME})(\??)$")
-_TYPED = re.compile(rf"^\*{{0,2}}{NAME}\s+\(")
+_JOIN = regex(r"\s*(?:,|/|&|\band\b|\bor\b|,\s*and)\s*(?=[\ue000\ue002])")
+SEPARATOR = regex(rf"{_SPACE}(?:[:{DASH}\u2192]|--?(?=[\s\u2028])|=>)+{_SPACE}")
+_NAMED = regex(rf"^(\*{{0,2}})({NAME})(\??)$")
+_TYPED = regex(rf"^\*{{0,2}}{NAME}\s+\(")
 
-_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
-_QUALIFIER = re.compile(
+_ARTICLE = regex(r"^(?:an?|the)\s+", re.IGNORECASE)
+_QUALIFIER = regex(
     r"^(?:keyword[- ]only|positional(?:[- ]only)?|positional or keyword|variadic|var-?args|in|out|input|output)$",
     re.IGNORECASE,
 )
@@ -133,12 +134,12 @@ def _completed(entry: Entry, marked: str, at: int) -> Entry:
     return with_words(replace(entry, type=typed, rest=marked[at:].lstrip(" .,"), rest_at=at))
 
 
-_CODE_TYPE = re.compile(rf"{_SPACE}(?:{MARK_ON})?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}(?:{MARK_OFF})?")
-_MARK_TYPE = re.compile(rf"{_SPACE}{MARK_ON}([^{MARK_OFF}{CODE_ON}]+){MARK_OFF}")
-_PLAIN_TYPE = re.compile(
+_CODE_TYPE = regex(rf"{_SPACE}(?:{MARK_ON})?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}(?:{MARK_OFF})?")
+_MARK_TYPE = regex(rf"{_SPACE}{MARK_ON}([^{MARK_OFF}{CODE_ON}]+){MARK_OFF}")
+_PLAIN_TYPE = regex(
     rf"[ ]*([^\n\u2028{DASH}.;({CODE_ON}{MARK_ON}]+?)(?=\s*(?:$|\n|\u2028|[{DASH};(]|\s-\s|\.(?:\s|$)))"
 )
-_ENDED = re.compile(rf"{_SPACE}(?:$|[:,;.({DASH}\n\u2028]|-\s|--)")
+_ENDED = regex(rf"{_SPACE}(?:$|[:,;.({DASH}\n\u2028]|-\s|--)")
 
 
 def _type_after(marked: str, at: int, *, separated: bool = False) -> tuple[str | None, int]:
@@ -179,7 +180,7 @@ def with_words(entry: Entry) -> Entry:
     return replace(entry, default=default, optional=optional)
 
 
-_REQUIRED = re.compile(
+_REQUIRED = regex(
     r"\b[Tt]his\s+(?:parameter|argument)\s+is\s+(required|mandatory|optional)\s*(?:\.|$)|\.\s+(Required|Mandatory)\s*\.?\s*$"
 )
 

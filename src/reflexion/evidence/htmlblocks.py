@@ -5,8 +5,9 @@ from bisect import bisect_left
 
 from reflexion.evidence.inline import read_inline
 from reflexion.evidence.markup import Node, NodeKind
+from reflexion.patterns import regex
 
-_TAG = re.compile(
+_TAG = regex(
     r"<!--.*?(?:-->|\Z)|<(?P<close>/?)(?P<name>h[1-6]|p|li|ul|ol|table|tr|th|td|summary|dt|dd)\b[^<>]*>",
     re.IGNORECASE | re.DOTALL,
 )

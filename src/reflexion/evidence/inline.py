@@ -9,25 +9,27 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from reflexion.patterns import regex
+
 CODE_ON, CODE_OFF = "\ue000", "\ue001"
 MARK_ON, MARK_OFF = "\ue002", "\ue003"
-PRIVATE = re.compile("[\ue000-\ue003]")
+PRIVATE = regex("[\ue000-\ue003]")
 _LONGEST = 50_000
 # What <br> becomes: white space to every pattern, yet no line of the document.
 SOFT_LINE = "\u2028"
 
-_STOPS = re.compile(
+_STOPS = regex(
     r"\\[!-/:-@\[-`{-~]|`+|<|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
     r"|\*+|__[a-z]\w{0,40}?__(?!\w)|_+|!?\[|\]|[ \t]*\n[ \t]*|https?://[^\s<>\"'`*|\]\[\\]+|\xa0"
 )
-_LINE_BREAK = re.compile(r"[ \t]*\n[ \t]*")
-_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)([^<>]*)>")
-_AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^\s<>]*)>")
-_HREF = re.compile(r"(?:href|src)\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
-_TARGET = re.compile(
+_LINE_BREAK = regex(r"[ \t]*\n[ \t]*")
+_TAG = regex(r"</?([A-Za-z][A-Za-z0-9]*)([^<>]*)>")
+_AUTOLINK = regex(r"<((?:https?|ftp|mailto):[^\s<>]*)>")
+_HREF = regex(r"(?:href|src)\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_TARGET = regex(
     r"\(\s*(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
 )
-_LABEL = re.compile(r"\[[^\[\]\n]*\]")
+_LABEL = regex(r"\[[^\[\]\n]*\]")
 _PLAIN_TAGS = frozenset(
     {
         "a",

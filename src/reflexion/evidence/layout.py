@@ -4,8 +4,9 @@ import re
 
 from reflexion.evidence.claims import ALL_RULES, Block, BlockKind
 from reflexion.evidence.markup import Markup
+from reflexion.patterns import regex
 
-_COMMENT = re.compile(r"<!--\s*reflexion:\s*off\b(?P<rules>[^<>]*?)-->", re.IGNORECASE)
+_COMMENT = regex(r"<!--\s*reflexion:\s*off\b(?P<rules>[^<>]*?)-->", re.IGNORECASE)
 _KINDS: dict[str, BlockKind] = {
     "heading": "heading",
     "paragraph": "paragraph",

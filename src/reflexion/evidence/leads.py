@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.titles import Named, read_symbols, read_title
 from reflexion.evidence.words import Role, role_of
+from reflexion.patterns import regex
 
-_LABELLED = re.compile(
+_LABELLED = regex(
     rf"^[\s\u2028]*(?:[^\w\s`\ue000-\uf8ff\"'(\[]+\s*)?(?:{MARK_ON}(?P<bold>[^{MARK_OFF}\n]{{1,80}}){MARK_OFF}(?P<colon>\s*:)?"
     rf"|(?P<plain>[A-Z][A-Za-z ]{{2,30}}(?:{CODE_ON}[^{CODE_OFF}\n]{{1,60}}{CODE_OFF})?):(?=[\s\u2028]|$))"
 )
-_AFTER_BOLD = re.compile(r"^[\s\u2028]*(?:$|[\u2013\u2014(]|-\s|\n)")
-_RETURNED = re.compile(rf"^\s+{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}\s*(?:$|[.\u2013\u2014\n\u2028]|-\s)")
-_SEPARATOR = re.compile(r"[\s\u2028]*(?:[:\u2013\u2014]|-(?=\s))?[\s\u2028]*")
+_AFTER_BOLD = regex(r"^[\s\u2028]*(?:$|[\u2013\u2014(]|-\s|\n)")
+_RETURNED = regex(rf"^\s+{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}\s*(?:$|[.\u2013\u2014\n\u2028]|-\s)")
+_SEPARATOR = regex(r"[\s\u2028]*(?:[:\u2013\u2014]|-(?=\s))?[\s\u2028]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def _is_name(label: str) -> bool:
     return word.islower() and " " not in word and word not in _LOWER
 
 
-_BARE = re.compile(r"^\s*(?P<label>[a-z][a-z ]{3,30})(?:$|:\s*)")
+_BARE = regex(r"^\s*(?P<label>[a-z][a-z ]{3,30})(?:$|:\s*)")
 
 
 def _bare_lead(inline: Inline) -> Lead | None:
@@ -87,12 +88,12 @@ def split_leads(inline: Inline) -> Iterator[Inline]:
     yield inline.part(start)
 
 
-_BOLD_SYMBOL = re.compile(rf"^\s*{MARK_ON}([^{MARK_OFF}]{{1,600}}){MARK_OFF}(?P<rest>.*)$", re.DOTALL)
-_CODE_SYMBOL = re.compile(rf"^\s*{CODE_ON}([^{CODE_OFF}]{{1,600}}){CODE_OFF}\s*:?\s*$")
-_SAID = re.compile(r"^\s*(?:$|[:\u2013\u2014\n\u2028\u2192]|-[\s>]|\()")
+_BOLD_SYMBOL = regex(rf"^\s*{MARK_ON}([^{MARK_OFF}]{{1,600}}){MARK_OFF}(?P<rest>.*)$", re.DOTALL)
+_CODE_SYMBOL = regex(rf"^\s*{CODE_ON}([^{CODE_OFF}]{{1,600}}){CODE_OFF}\s*:?\s*$")
+_SAID = regex(r"^\s*(?:$|[:\u2013\u2014\n\u2028\u2192]|-[\s>]|\()")
 
 
-_ADMONITION = re.compile(r"^\s*(?:!!!|\?\?\?\+?)\s+\w+\s+\"(?P<title>[A-Z]\w*[a-z]\w*(?:[A-Z]\w*)?)\"\s*\n")
+_ADMONITION = regex(r"^\s*(?:!!!|\?\?\?\+?)\s+\w+\s+\"(?P<title>[A-Z]\w*[a-z]\w*(?:[A-Z]\w*)?)\"\s*\n")
 
 
 def admonition(inline: Inline) -> Inline | None:

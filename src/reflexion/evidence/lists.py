@@ -26,6 +26,7 @@ from reflexion.evidence.roles import (
 from reflexion.evidence.sentences import EXCEPTION, leading_message, message_in
 from reflexion.evidence.titles import Named, is_class_like, read_named
 from reflexion.evidence.words import Role
+from reflexion.patterns import regex
 
 Walk = Callable[[list[Node], Scope], object]
 
@@ -36,14 +37,14 @@ SYMBOL_ROLES: dict[Role, str | None] = {
     "properties": "property",
     "symbols": None,
 }
-_BRACKETED_BASE = re.compile(
+_BRACKETED_BASE = regex(
     rf"^\W*[{CODE_ON}{MARK_ON}]+\w+(?:[{CODE_OFF}{MARK_OFF}]+\s*\((?:an?\s+)?{CODE_ON}([A-Z][\w.]*){CODE_OFF}\)"
     rf"|\(([A-Z][\w.]*)\)[{CODE_OFF}{MARK_OFF}]+)"
 )
 # Emoji and the like in front of an item.
-_ORNAMENT = re.compile(r"^[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+\s+")
-_TYPE_LABEL = re.compile(r"^\s*[\ue002]?(?:type|data type)[\ue003]?\s*:\s*[\ue003]?\s*", re.IGNORECASE)
-_REQUIRED_LABEL = re.compile(
+_ORNAMENT = regex(r"^[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+\s+")
+_TYPE_LABEL = regex(r"^\s*[\ue002]?(?:type|data type)[\ue003]?\s*:\s*[\ue003]?\s*", re.IGNORECASE)
+_REQUIRED_LABEL = regex(
     r"^\s*[\ue002]?(required|optional)[\ue003]?\s*(?::\s*[\ue003]?\s*(\w+))?\s*\.?\s*$", re.IGNORECASE
 )
 
@@ -81,7 +82,7 @@ def _read_implied(items: list[Node], scope: Scope, out: Collector, walk: Walk) -
     return True
 
 
-_MEMBER = re.compile(
+_MEMBER = regex(
     rf"^\s*[{CODE_ON}{MARK_ON}]*(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])[{CODE_OFF}{MARK_OFF}]*"
     rf"(?:\s*[:=\u2013\u2014]\s*|\s+-\s+|\s+\((?:value:?\s+)?){CODE_ON}?"
     rf"(?P<value>-?\d[\d_]*(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'){CODE_OFF}?(?:\)|\s*(?:$|[.,;:\u2013\u2014]\s|[.,;]$)|\s-\s)"

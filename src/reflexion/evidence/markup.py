@@ -9,11 +9,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from reflexion.evidence.inline import PRIVATE, Inline, Link, read_inline
+from reflexion.patterns import regex
 
 NodeKind = Literal["heading", "paragraph", "list", "item", "table", "row", "fence", "html", "quote"]
 
 # A title of reStructuredText, underlined with tildes: to Markdown it would open a fence and swallow the section.
-_UNDERLINED = re.compile(r"(^[A-Z][A-Za-z ]{2,30}\n)(~{3,})(?=[ \t]*$)", re.MULTILINE)
+_UNDERLINED = regex(r"(^[A-Z][A-Za-z ]{2,30}\n)(~{3,})(?=[ \t]*$)", re.MULTILINE)
 
 _CONTAINERS: dict[str, NodeKind] = {
     "bullet_list_open": "list",

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from typing import Literal
 
 from reflexion.evidence.facts import Raise
+from reflexion.patterns import regex
 
 MessageVerdict = Literal["same", "unknown", "partial", "different"]
 
-_OPEN_END = re.compile(r"\s*(?:\.\.\.|…)\s*")
-_STATED_GAP = re.compile(r"\{[^{}]*\}|<[^<>\s][^<>]*>|\[[^\[\]]*\]|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]|\.\.\.|…")
-_PLACEHOLDER = re.compile(r"\{[^{}]*\}|<[^<>\s][^<>]*>|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]")
+_OPEN_END = regex(r"\s*(?:\.\.\.|…)\s*")
+_STATED_GAP = regex(r"\{[^{}]*\}|<[^<>\s][^<>]*>|\[[^\[\]]*\]|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]|\.\.\.|…")
+_PLACEHOLDER = regex(r"\{[^{}]*\}|<[^<>\s][^<>]*>|%\(\w+\)[sdrif]|%[-+.\d]*[sdrif]")
 _TRAILING = ".,;:!?"
 
 

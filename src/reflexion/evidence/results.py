@@ -4,22 +4,23 @@ import re
 
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain
 from reflexion.evidence.typenames import is_known_type
+from reflexion.patterns import regex
 
 _IT = r"(?:(?:it|this|the\s+(?:function|method|property)|this\s+(?:function|method))\s+)?"
-_RETURNS = re.compile(
+_RETURNS = regex(
     rf"^\W*{_IT}returns?\s+(?:an?\s+|the\s+)?(?:\w+\s+)?{CODE_ON}(?P<type>[^{CODE_OFF}]+){CODE_OFF}", re.IGNORECASE
 )
-_NONE = re.compile(rf"^\W*{_IT}returns?\s+None\W*$", re.IGNORECASE)
-_TRUTH = re.compile(r"^\W*(?:True|False)\b(?P<rest>.*)$", re.DOTALL)
-_RETURNS_TRUTH = re.compile(rf"^\W*{_IT}(?:returns?\s+)(?=(?:True|False)\b)", re.IGNORECASE)
-_OTHER_TRUTH = re.compile(
+_NONE = regex(rf"^\W*{_IT}returns?\s+None\W*$", re.IGNORECASE)
+_TRUTH = regex(r"^\W*(?:True|False)\b(?P<rest>.*)$", re.DOTALL)
+_RETURNS_TRUTH = regex(rf"^\W*{_IT}(?:returns?\s+)(?=(?:True|False)\b)", re.IGNORECASE)
+_OTHER_TRUTH = regex(
     r"(?:[,;]|\b(?:or|and|else))*\s*(?:otherwise,?\s+|else\s+)?(?:returns\s+)?\b(?:True|False)\b(?:\s+(?:otherwise|if\s+not|else))?"
 )
-_OTHER_RESULT = re.compile(r"\b(?:None|raises?|instead|otherwise|else|or|returns?|but)\b|[=<>\[\]]", re.IGNORECASE)
-_FOLLOWED = re.compile(r"^\s*(?:$|[.,;:]|(?:if|when|on|for|in)\b)")
-_OBJECT = re.compile(r"^\s*(?:object|instance)\b")
-_CLASS = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*$")
-_ENTRY = re.compile(rf"[\s{MARK_ON}]*(?:{CODE_ON}|\*|\w+\s*(?:[(:\u2013\u2014]|-\s))")
+_OTHER_RESULT = regex(r"\b(?:None|raises?|instead|otherwise|else|or|returns?|but)\b|[=<>\[\]]", re.IGNORECASE)
+_FOLLOWED = regex(r"^\s*(?:$|[.,;:]|(?:if|when|on|for|in)\b)")
+_OBJECT = regex(r"^\s*(?:object|instance)\b")
+_CLASS = regex(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*$")
+_ENTRY = regex(rf"[\s{MARK_ON}]*(?:{CODE_ON}|\*|\w+\s*(?:[(:\u2013\u2014]|-\s))")
 
 
 def result_in(sentence: str, marked: str, at: int) -> str | None:

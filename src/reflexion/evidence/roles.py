@@ -32,23 +32,24 @@ from reflexion.evidence.statements import keys_in
 from reflexion.evidence.syntax import is_literal
 from reflexion.evidence.titles import Named
 from reflexion.evidence.typenames import is_known_type, is_type
+from reflexion.patterns import regex
 
 NOTHING = frozenset({"none", "nothing", "n/a", "na", "-", "\u2013", "\u2014", "void", "null", "", "(none)", "no"})
-_NO_RETURN = re.compile(
+_NO_RETURN = regex(
     r"\b(?:does\s+not|doesn['\u2019]t)\s+return\s+(?:anything|(?:a|any)\s+values?)\s*(?:[.;,]|$)", re.IGNORECASE
 )
-_NO_PARAMETERS = re.compile(
+_NO_PARAMETERS = regex(
     r"^\W*(?:(?:this|the)\s+(?:function|method|constructor)\s+|it\s+)?(?:(?:takes|accepts|has|requires)\s+no|no|"
     r"does\s+not\s+(?:take|accept|have|require)\s+any)\s+(?:parameters?|arguments?|args|inputs?)\W*$",
     re.IGNORECASE,
 )
-_ARTICLED = re.compile(rf"^(?:An?|The)\s+(?:[\w-]+\s+){{0,2}}?{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}")
-_VALUE = re.compile(rf"^\s*{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}{MARK_OFF}?\s*(?:$|[.,;:({DASH}\n\u2028]|-\s)")
-_STATED_VALUE = re.compile(
+_ARTICLED = regex(rf"^(?:An?|The)\s+(?:[\w-]+\s+){{0,2}}?{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}")
+_VALUE = regex(rf"^\s*{MARK_ON}?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}{MARK_OFF}?\s*(?:$|[.,;:({DASH}\n\u2028]|-\s)")
+_STATED_VALUE = regex(
     rf"(?:\b[Vv]alue{MARK_OFF}?\s*(?:is|of|[:=])?|\b[Ss]et\s+to|\b[Ee]quals?|^\s*[Ii]s|=)\s*{MARK_OFF}?:?\s*{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}"
 )
-_LABELLED = re.compile(rf"(?P<type>[A-Z]\w*[a-z]\w*)(?P<call>)(?={MARK_OFF}|:\s)")
-_DICT = re.compile(r"\b(?:dict|dictionary|mapping|typeddict|keys?)\b", re.IGNORECASE)
+_LABELLED = regex(rf"(?P<type>[A-Z]\w*[a-z]\w*)(?P<call>)(?={MARK_OFF}|:\s)")
+_DICT = regex(r"\b(?:dict|dictionary|mapping|typeddict|keys?)\b", re.IGNORECASE)
 
 
 def is_nothing(marked: str) -> bool:

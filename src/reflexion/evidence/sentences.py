@@ -8,6 +8,7 @@ from reflexion.evidence.claims import HistoryKind
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain, ticked
 from reflexion.evidence.results import result_in
+from reflexion.patterns import regex
 
 _LONGEST = 3_000
 _MARKS = f"[{CODE_ON}{CODE_OFF}{MARK_ON}{MARK_OFF}]*"
@@ -15,29 +16,29 @@ _EXCEPTION_NAME = (
     r"(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Failure|ExceptionGroup)"
     r"|Exception|BaseException|StopIteration|KeyboardInterrupt|SystemExit|StopAsyncIteration|ExceptionGroup)"
 )
-EXCEPTION = re.compile(
+EXCEPTION = regex(
     rf"{MARK_ON}?{CODE_ON}?(?<![\w.])(?P<type>{_EXCEPTION_NAME})(?![\w.]*\w)(?P<call>\([^{CODE_OFF}]*?\))?(?=\W|$)"
 )
-CODED_NAME = re.compile(rf"{CODE_ON}(?P<type>[A-Z]\w*|[a-z_]\w*\.[A-Z]\w*)(?P<call>\([^{CODE_OFF}]*\))?{CODE_OFF}")
-_SENTENCE_END = re.compile(rf"[.!?](?:[{CODE_OFF}{MARK_OFF}\"')\u201d]*)(?=\s|$)|\u2028|\n(?=[ \t]*\n)")
-_RAISES = re.compile(r"\b(?:raises?|throws?|raising|throwing|raised|thrown)\b", re.IGNORECASE)
-_PASSIVE = re.compile(
+CODED_NAME = regex(rf"{CODE_ON}(?P<type>[A-Z]\w*|[a-z_]\w*\.[A-Z]\w*)(?P<call>\([^{CODE_OFF}]*\))?{CODE_OFF}")
+_SENTENCE_END = regex(rf"[.!?](?:[{CODE_OFF}{MARK_OFF}\"')\u201d]*)(?=\s|$)|\u2028|\n(?=[ \t]*\n)")
+_RAISES = regex(r"\b(?:raises?|throws?|raising|throwing|raised|thrown)\b", re.IGNORECASE)
+_PASSIVE = regex(
     r"\b(?:is|are|will be|gets?|be|was)\s+(?:then\s+|also\s+|immediately\s+)?(?:raised|thrown)\b", re.IGNORECASE
 )
-_NEGATED = re.compile(
+_NEGATED = regex(
     r"(?:\b(?:not|never|cannot|nor|neither|avoids?|prevents?|catch(?:es)?|handles?|swallows?|suppress(?:es)?|ignores?|"
     r"should|would|could|expects?)\b|n['\u2019]t\b)[^,;:]*$"
     r"|\b(?:no|without|instead\s+of|rather\s+than|any|unlike)\b(?:\s+(?!it\b|this\b|the\b)[\w']+){0,2}\s*$",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(
+_CONDITION = regex(
     r"^\W*(?:if|when|whenever|unless|once|where|while|in case|after|because|since|that|and if|or if)\b", re.IGNORECASE
 )
 # "When values is empty it (raises ...)": the condition ends without a comma, the statement has begun.
-_MAIN_CLAUSE = re.compile(
+_MAIN_CLAUSE = regex(
     r"^\W*\w+\s+(?:\S+\s+){2,}(?:it|(?:the|this)\s+(?:function|method|constructor|call))\s*$", re.IGNORECASE
 )
-_OTHER_RAISER = re.compile(
+_OTHER_RAISER = regex(
     r"\b(?:callbacks?|handlers?|callers?|python|users?|tests?|iterators?|clients?|servers?|hooks?|predicates?|"
     r"that|which|who)\s+(?:\w+\s+){0,2}$",
     re.IGNORECASE,
@@ -47,15 +48,15 @@ _QUOTE = (
     rf"(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|[fF]?\"(?P<double>(?:\\.|[^\"\\])+)\"|\u201c(?P<curly>[^\u201d]+)\u201d"
     r"|(?<![\w])[fF]?'(?P<single>(?:\\.|[^'\\]|(?<=\w)'(?=\w))+)'(?!\w)|\u2018(?P<tick>.+?)\u2019(?!\w)|\u00ab\s*(?P<guil>[^\u00bb]+?)\s*\u00bb)"
 )
-_MESSAGE = re.compile(
+_MESSAGE = regex(
     rf"\b(?:messages?|text|saying|says|stating|states|reads?|reading|msg|detail|description|string)\b{MARK_OFF}?\s*"
     rf"(?:of|that(?:\s+says|\s+reads)?|is|reads|being|text|string|as|template)?\s*{MARK_OFF}?\s*[:=,]?\s*{MARK_OFF}?\s*[({MARK_ON}]?\s*{_QUOTE}",
     re.IGNORECASE,
 )
-_MORE = re.compile(rf"(?:,|\band|\bor)\s+(?=[\"\u201c]){_QUOTE}")
-PARENTHESISED = re.compile(rf"\(\s*(?:message:?\s*)?(?P<inside>{_QUOTE})\s*\)", re.IGNORECASE)
-_WITH = re.compile(rf"^{_MARKS}\s*(?:with\s+)?[(:]?\s*{_QUOTE}")
-_LEADING = re.compile(rf"^[\s\u2028]*{MARK_ON}?{_QUOTE}")
+_MORE = regex(rf"(?:,|\band|\bor)\s+(?=[\"\u201c]){_QUOTE}")
+PARENTHESISED = regex(rf"\(\s*(?:message:?\s*)?(?P<inside>{_QUOTE})\s*\)", re.IGNORECASE)
+_WITH = regex(rf"^{_MARKS}\s*(?:with\s+)?[(:]?\s*{_QUOTE}")
+_LEADING = regex(rf"^[\s\u2028]*{MARK_ON}?{_QUOTE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,30 +234,30 @@ def _directly_raised(sentence: str, name: re.Match[str]) -> bool:
 
 _THING = r"(?:\w+\s+){0,2}?(?:exceptions?|errors?)"
 _DENIALS = (
-    re.compile(
+    regex(
         rf"(?:do(?:es)?\s+not|do(?:es)?n['\u2019]t|never|will\s+not|won['\u2019]t|cannot|can\s*not|can['\u2019]t)\s+"
         rf"(?:explicitly\s+|directly\s+|itself\s+|intentionally\s+|ever\s+|generally\s+)?(?:raises?|throws?)\s+"
         rf"(?:any\s+|an?\s+|the\s+)?(?:{_THING}|anything|(?P<type>{CODE_ON}?{_EXCEPTION_NAME}{CODE_OFF}?))",
         re.IGNORECASE,
     ),
-    re.compile(rf"\b(?:raises?|throws?)\s+(?:no\s+{_THING}|nothing)\b", re.IGNORECASE),
-    re.compile(
+    regex(rf"\b(?:raises?|throws?)\s+(?:no\s+{_THING}|nothing)\b", re.IGNORECASE),
+    regex(
         rf"\bno\s+{_THING}\s+(?:(?:is|are|will\s+be|can\s+be|gets?)\s+)?(?:explicitly\s+|directly\s+|ever\s+|intentionally\s+)?(?:raised|thrown)\b",
         re.IGNORECASE,
     ),
-    re.compile(r"\b(?:no|without(?:\s+raising)?(?:\s+any)?)\s+(?:known\s+)?exceptions?(?=[.\s]*$)", re.IGNORECASE),
+    regex(r"\b(?:no|without(?:\s+raising)?(?:\s+any)?)\s+(?:known\s+)?exceptions?(?=[.\s]*$)", re.IGNORECASE),
 )
-_DENIAL_HINT = re.compile(r"\b(?:rais|throw|exception)", re.IGNORECASE)
-_HEDGES = re.compile(
+_DENIAL_HINT = regex(r"\b(?:rais|throw|exception)", re.IGNORECASE)
+_HEDGES = regex(
     r"\b(?:if|when|whenever|unless|for|while|where|once|with|on|in case|as long as|until|except|other than|beyond|"
     r"besides|apart|provided|in most|normally|typically|usually|otherwise|but|however|during|by default|in normal|"
     r"assuming|given|outside|instead|although|though|because|since|so|itself|its own|due|even)\b",
     re.IGNORECASE,
 )
-_OUTRIGHT = re.compile(
+_OUTRIGHT = regex(
     r"under any (?:circumstances?|conditions?)|in any case|for any (?:input|reason|argument)s?", re.IGNORECASE
 )
-_DENYING_SUBJECT = re.compile(
+_DENYING_SUBJECT = regex(
     r"^(?:the|this|these|it|they|all|both|function|functions|method|methods|class|constructor|property|coroutine|module|"
     r"and|also|note|that|notes|raises|exceptions?|errors?|itself|currently|explicitly|x|intentionally|[\s.,:*()`'\"\u2019-])*$",
     re.IGNORECASE,
@@ -298,7 +299,7 @@ def returned_in(marked: str) -> Iterator[Said]:
 _HISTORY: tuple[tuple[HistoryKind, re.Pattern[str]], ...] = (
     (
         "version",
-        re.compile(
+        regex(
             r"\b(?:(?:added|new|introduced|deprecated|changed|available|removed)\s+(?:in|since)|since|as of)\s+"
             r"(?:version\s+|v)\d[\w.]*|\b(?:new|added|introduced|deprecated)\s+(?:in|since)\s+v?\d+\.\d[\w.]*"
             r"|^\s*(?:current\s+)?version\s+v?\d+\.\d[\w.]*\s*\.?$",
@@ -307,21 +308,21 @@ _HISTORY: tuple[tuple[HistoryKind, re.Pattern[str]], ...] = (
     ),
     (
         "author",
-        re.compile(
+        regex(
             r"\b(?i:written|created|authored|developed|maintained)\s+by\s+(?=[A-Z\[])"
             r"(?!(?:The|An?|This|Default|Python)\b)"
         ),
     ),
     (
         "date",
-        re.compile(
+        regex(
             r"\b(?:last\s+)?(?:updated|modified|revised|released|generated)\s*(?:on|:|at)\s+(?:[\[\w]+\s+)?\d{1,4}\b",
             re.IGNORECASE,
         ),
     ),
     (
         "license",
-        re.compile(
+        regex(
             r"\b(?:licensed|released|distributed)\s+under\s+(?:the\s+)?[\w.\s-]{0,30}(?:licen[cs]e|MIT|GPL|BSD|Apache)"
             r"|\u00a9\s*\d{4}|\bcopyright\s+(?:\(c\)\s*|\u00a9\s*)?\d{4}",
             re.IGNORECASE,
@@ -330,7 +331,7 @@ _HISTORY: tuple[tuple[HistoryKind, re.Pattern[str]], ...] = (
 )
 
 
-_HISTORY_HINT = re.compile(r"\b(?:by|in|since|as of|on|at|version|under|copyright)\b|:|\u00a9", re.IGNORECASE)
+_HISTORY_HINT = regex(r"\b(?:by|in|since|as of|on|at|version|under|copyright)\b|:|\u00a9", re.IGNORECASE)
 
 
 def history_in(marked: str) -> Iterator[tuple[int, HistoryKind, str]]:

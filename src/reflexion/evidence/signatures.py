@@ -9,13 +9,14 @@ from reflexion.evidence.claims import BaseClaim, ClaimedParameter, ConstantClaim
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import ParameterKind
 from reflexion.evidence.syntax import parse_module, source_of
+from reflexion.patterns import regex
 
 NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
-_CALL = re.compile(rf"^(?P<lead>(?:(?:async|def|class)\s+)*)(?P<name>{NAME})\s*\((?P<rest>.*)$", re.DOTALL)
-_ELLIPSIS = re.compile(r"(^|,)\s*(?:\.\.\.|\u2026)\s*(?=,|$)")
+_CALL = regex(rf"^(?P<lead>(?:(?:async|def|class)\s+)*)(?P<name>{NAME})\s*\((?P<rest>.*)$", re.DOTALL)
+_ELLIPSIS = regex(r"(^|,)\s*(?:\.\.\.|\u2026)\s*(?=,|$)")
 _LONGEST = 4000
-_STUB_START = re.compile(r"^\s*(?:@|(?:async\s+)?def\s|class\s)")
-_DEFINITION = re.compile(r"^\s*(?:async\s+def|def|class)\s")
+_STUB_START = regex(r"^\s*(?:@|(?:async\s+)?def\s|class\s)")
+_DEFINITION = regex(r"^\s*(?:async\s+def|def|class)\s")
 
 
 def read_signature(text: str, line: int, subject: str | None = None) -> SignatureClaim | None:

@@ -12,72 +12,73 @@ from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plai
 from reflexion.evidence.sentences import sentences, unquoted
 from reflexion.evidence.signatures import NAME
 from reflexion.evidence.typenames import is_known_type
+from reflexion.patterns import regex
 
 _CODE = rf"{MARK_ON}?{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}{MARK_OFF}?"
-_BASES = re.compile(
+_BASES = regex(
     r"\b(?:(?P<phrase>(?:also\s+|directly\s+)?(?:inherits?|derives?|derived|inheriting|deriving)(?:\s+directly)?(?:\s+from)?|extends|"
     r"(?:(?:a|an|the)\s+)?(?:direct\s+)?sub-?class\s+of|based\s+on|(?:a|an)\s+kind\s+of|base(?:\s+class(?:es)?)?(?:\s+(?:is|are))?|bases|"
     rf"super-?class(?:es)?|parent\s+class(?:es)?)(?:\s+the\s+(?:built-in\s+|abstract\s+)?(?:class\s+)?)?{MARK_OFF}?\s*:?\s*{MARK_OFF}?\s*(?:both\s+)?)"
     rf"(?P<names>{_CODE}(?:\s*(?:,|\band\b|,\s*and)\s*{_CODE})*)",
     re.IGNORECASE,
 )
-_OF_BASES = re.compile(r"^(?:a\s|an\s|the\s)?(?:direct\s+)?(?:base|bases|base\s+class)(?:es)?\s*$", re.IGNORECASE)
-_BRIDGE = re.compile(
+_OF_BASES = regex(r"^(?:a\s|an\s|the\s)?(?:direct\s+)?(?:base|bases|base\s+class)(?:es)?\s*$", re.IGNORECASE)
+_BRIDGE = regex(
     r"^[\s,(:\u2013\u2014-]*(?:(?:which|that|it|is|are|both|directly|also|a|an|the|frozen|abstract|generic|exception|error|class|dataclass|"
     r"itself|and|one|of|type|custom|simple|small)\b[\s,]*)*$",
     re.IGNORECASE,
 )
-_FRONT = re.compile(
+_FRONT = regex(
     r"^\W*(?:(?:it|this|the|an?|class|exception|error|dataclass|frozen|abstract|base|is|type|generic|custom|simple|itself|itself,)\b[\s,]*)*\(?\s*$",
     re.IGNORECASE,
 )
-_VALUED = re.compile(
+_VALUED = regex(
     rf"(?P<class>\bclass\s+(?:attribute|variable|constant)\s+)?[{CODE_ON}{MARK_ON}]+(?P<name>{NAME})[{CODE_OFF}{MARK_OFF}]+\s*"
     rf"(?:,?\s*(?:which|that)\s+is|is(?:\s+set\s+to)?|equals|=|defaults\s+to|has\s+the\s+value|:|,?\s*that\s+is,?|[{DASH}])\s*"
     rf"{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}(?!\s*(?:if|when|unless)\b)",
 )
-_VALUE_AFTER = re.compile(
+_VALUE_AFTER = regex(
     rf"[{CODE_ON}{MARK_ON}]+(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])[{CODE_OFF}{MARK_OFF}]+\s*(?:\(\s*{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}\s*\)|(?:is|=)\s+"
     r"(?P<bare>-?\d[\d_]*(?:\.\d+)?)(?=[\s,;]|\.(?:\s|$)|$))"
 )
-_FIELD = re.compile(rf"(?:^|\n):(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9]):\s+{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}")
-_ASSIGNED = re.compile(
+_FIELD = regex(rf"(?:^|\n):(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9]):\s+{CODE_ON}(?P<value>[^{CODE_OFF}]+){CODE_OFF}")
+_ASSIGNED = regex(
     rf"{CODE_ON}(?P<name>[A-Z][A-Z0-9_]*[A-Z0-9])(?:\s*:\s*(?P<type>[\w.\[\], |]+?))?\s*="
     rf"\s*(?P<value>[^{CODE_OFF}=][^{CODE_OFF}]*){CODE_OFF}"
 )
-_KIND = re.compile(
+_KIND = regex(
     r"^\W*(?:(?:this|it|the\s+(?:function|method))\s+is\s+)?(?:an?\s+|this\s+|as\s+an?\s+)?"
     r"(?:read-only\s+|abstract\s+|cached\s+|computed\s+)*"
     r"(?P<kind>async(?:hronous)?\s+(?:function|method)|coroutine(?:\s+function)?|property|static\s*method|class\s*method)\b"
     rf"(?P<rest>(?:\s+(?:that|which|of|returning|for|with|to)\b|[.,:;]|$|\s*[{DASH}]))?",
     re.IGNORECASE,
 )
-_LATE_PROPERTY = re.compile(r",?\s+as\s+a\s+(?:read-only\s+)?(?P<kind>property)\b", re.IGNORECASE)
-_PROPERTY_TYPE = re.compile(
+_LATE_PROPERTY = regex(r",?\s+as\s+a\s+(?:read-only\s+)?(?P<kind>property)\b", re.IGNORECASE)
+_PROPERTY_TYPE = regex(
     rf"\bproperty\b(?:[:,]?[^.{CODE_ON}]{{0,80}},?\s+as\s+an?|\s+of\s+type|,|:|\s+(?:returning|that\s+returns)(?:\s+an?)?)"
     rf"\s*(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>[A-Za-z][\w.\[\], |]*?))"
     r"(?=\s*(?:$|[.;\u2013\u2014]|\s-\s))",
     re.IGNORECASE,
 )
-_RETURN_TYPE = re.compile(
+_RETURN_TYPE = regex(
     rf"\b[Rr]eturn\s+(?:type|value)(?:\s+is(?:\s+an?)?)?{MARK_OFF}?\s*:?\s*{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;,]|$)"
 )
-_RETURNED_AS = re.compile(
+_RETURNED_AS = regex(
     rf"\breturns?\b{MARK_OFF}?[^.;{CODE_ON}]{{0,80}}(?:{_CODE}[^.;{CODE_ON}]{{0,60}})?(?:,\s+an?|\bas\s+an?)\s+"
     rf"{CODE_ON}(?P<type>[^{CODE_OFF}]+){CODE_OFF}\s*(?:[.;]|$|,?\s+rounded)",
     re.IGNORECASE,
 )
-_KEYS = re.compile(
+_KEYS = regex(
     rf"(?:\b(?:with|has|having|contain\w*|includ\w*|under|and)\s+(?:the\s+)?(?:following\s+|string\s+|two\s+|three\s+|four\s+)?|^\W*(?:its|the)\s+)"
     rf"keys?\b(?:\s+are)?[:\s{MARK_OFF}]*"
     rf"(?P<keys>{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}(?:[\s,&]|\band\b|{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}|\([^)]*\))*)"
 )
-_NO_PARAMETERS = re.compile(
+_NO_PARAMETERS = regex(
     r"^\W*(?:it|this\s+(?:function|method|constructor)|the\s+(?:function|method|constructor))\s+(?:takes|accepts|has|requires|needs)\s+no\s+"
     r"(?:parameters?|arguments?)(?:\s+and\b.*)?\W*$",
     re.IGNORECASE,
 )
-_CONDITIONAL = re.compile(r"\b(?:if|when|or|otherwise|unless)\b")
+_CONDITIONAL = regex(r"\b(?:if|when|or|otherwise|unless)\b")
 _STANDARD = r"(?:\w*Enum|\w*Flag|NamedTuple|Protocol|TypedDict|ABC|Generic|\w+Error|\w*Exception|\w*Warning)"
 _NO_BASE = frozenset({"None", "True", "False", "self", "cls"})
 
@@ -93,8 +94,8 @@ class Stated:
     type: str | None = None
 
 
-_BASE_HINT = re.compile(r"inherit|deriv|extend|class|base|parent|kind of", re.IGNORECASE)
-_KIND_HINT = re.compile(r"async|coroutine|property|static|class", re.IGNORECASE)
+_BASE_HINT = regex(r"inherit|deriv|extend|class|base|parent|kind of", re.IGNORECASE)
+_KIND_HINT = regex(r"async|coroutine|property|static|class", re.IGNORECASE)
 
 
 def bases_in(marked: str) -> Iterator[Stated]:
@@ -121,13 +122,13 @@ def _before(before: str) -> str | None:
     return "" if _FRONT.match(plain(before)) else None
 
 
-_ENUM = re.compile(
+_ENUM = regex(
     rf"members?\s+of\s+{CODE_ON}(?P<of>{NAME}){CODE_OFF}|{CODE_ON}(?P<enum>{NAME}){CODE_OFF}\s+(?:enumeration|enum)\b"
     rf"|{CODE_ON}(?P<is>{NAME}){CODE_OFF}\s+is\s+an?\s+{CODE_ON}?\w*Enum\b"
 )
 
 
-_IS_A = re.compile(
+_IS_A = regex(
     rf"^\W*(?:{CODE_ON}(?P<name>{NAME})(?:\([^{CODE_OFF}]*\))?{CODE_OFF}\s+is\s+)?(?:(?:generic|abstract)\s+class\s+\()?"
     rf"(?:an?\s+)?(?:frozen\s+|abstract\s+|generic\s+)?{CODE_ON}(?P<base>{_STANDARD})(?:\[[^{CODE_OFF}]*\])?{CODE_OFF}(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
@@ -208,13 +209,13 @@ def types_in(marked: str) -> Iterator[Stated]:
                 break
 
 
-_DEFAULTED = re.compile(
+_DEFAULTED = regex(
     rf"\bdefaults?\s+(?:to|is|value\s+is)\s+(?:{CODE_ON}(?P<code>[^{CODE_OFF}]+){CODE_OFF}|(?P<bare>-?\d[\d_]*(?:\.\d+)?|None|True|False)(?=[.,;)]))"
     r"(?!\s*(?:if|when|unless|on|for|in)\b)"
 )
 
 
-_DEFAULT_HINT = re.compile(r"default|omitted|not |left out")
+_DEFAULT_HINT = regex(r"default|omitted|not |left out")
 
 
 def defaults_in(marked: str, names: frozenset[str]) -> Iterator[Stated]:
@@ -241,8 +242,8 @@ def keys_in(marked: str) -> tuple[str, ...] | None:
     return tuple(unquoted(text) for text in re.findall(rf"{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}", found.group("keys")))
 
 
-_OF_RESULT = re.compile(r"\b(?:returns?|result|returned\s+(?:dict|dictionary|mapping))\b", re.IGNORECASE)
-_OPEN_LIST = re.compile(r"\b(?:among|at\s+least|such\s+as|for\s+example|e\.g|amongst)\b", re.IGNORECASE)
+_OF_RESULT = regex(r"\b(?:returns?|result|returned\s+(?:dict|dictionary|mapping))\b", re.IGNORECASE)
+_OPEN_LIST = regex(r"\b(?:among|at\s+least|such\s+as|for\s+example|e\.g|amongst)\b", re.IGNORECASE)
 
 
 def returned_keys_in(marked: str) -> Iterator[Stated]:

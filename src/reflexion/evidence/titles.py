@@ -10,50 +10,51 @@ from reflexion.evidence.entries import DASH, lead_texts
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.signatures import NAME, read_signature
 from reflexion.evidence.words import FILE_ENDINGS, KIND_PREFIXES, KIND_WORDS, NO_NAMES, Role, role_of, role_with_name
+from reflexion.patterns import regex
 
 _KINDS = "|".join(sorted(map(re.escape, KIND_WORDS), key=len, reverse=True))
 _PREFIXES = "|".join(KIND_PREFIXES)
-_FRONT = re.compile(
+_FRONT = regex(
     rf"^(?:the\s+)?(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async))(?:\s*:\s*|\s+[-{DASH}]\s+|\s+)(?=\S)",
     re.IGNORECASE,
 )
-_BACK = re.compile(
+_BACK = regex(
     rf"^\s*[\s(\[{MARK_ON}{CODE_ON}]*@?(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async|static|abstract))"
     rf"[)\]{MARK_OFF}{CODE_OFF}]*\s*(?:[:{DASH}-]\s.*)?$",
     re.IGNORECASE,
 )
-_MARKED_FRONT = re.compile(
+_MARKED_FRONT = regex(
     rf"^[{MARK_ON}{CODE_ON}]+[(\[]?@?(?P<kind>(?:(?:{_PREFIXES})\s+)*(?:{_KINDS}|async|static|abstract))[)\]]?"
     rf"[{MARK_OFF}{CODE_OFF}]+\s+(?=\S)",
     re.IGNORECASE,
 )
 # "Creating: `make()`": words before a name that a colon or dash sets apart.
-_WORDS_BEFORE = re.compile(
+_WORDS_BEFORE = regex(
     rf"^(?P<words>[^{CODE_ON}{MARK_ON}:]{{1,60}}?)(?:\s*:\s+|\s[{DASH}-]\s+|\s(?:with|using|by|via|through)\s+|\s(?P<bracket>\())"
     rf"(?={CODE_ON}|{MARK_ON}{CODE_ON})"
 )
 # What may follow a name without saying more than a badge does.
-_BADGE = re.compile(
+_BADGE = regex(
     rf"{CODE_ON}@?(?:{_PREFIXES}|{_KINDS}|async|static|abstract|v?\d[\w.+]*|deprecated){CODE_OFF}|{MARK_ON}[^{MARK_OFF}{CODE_ON}]*{MARK_OFF}"
     r"|\b(?:deprecated|experimental|new|beta|alpha|internal|(?:view\s+)?source)\b",
     re.IGNORECASE,
 )
 # A badge between a call that an item sets out and its words; a name alone may be a parameter, which has types there.
-_ITEM_BADGE = re.compile(
+_ITEM_BADGE = regex(
     rf"^(?P<call>[{CODE_ON}{MARK_ON}]+[^{CODE_OFF}{MARK_OFF}(]*\([^{CODE_OFF}{MARK_OFF}]*[{CODE_OFF}{MARK_OFF}]+)"
     rf"(?P<badge>(?:[ ]*(?:[\u2600-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]"
     rf"|[{MARK_ON}{CODE_ON}]\(?(?:{_PREFIXES}|(?:(?:{_PREFIXES})\s+)?(?:{_KINDS})|deprecated|experimental|new)\)?"
     rf"[{MARK_OFF}{CODE_OFF}]))+)[ ]*(?=$|[:{DASH}\n\u2028]|--?\s)",
     re.IGNORECASE,
 )
-_TRIM = re.compile(r"^(?:[^\w\s(`\ue000-\ue003\"'@*]+\s*)*(?:\d+(?:\.\d+)*[.)]?\s+)?")
-_ANCHOR = re.compile(r"\s*\{#[^}]*\}\s*$|\s*#+\s*$")
-_TEXT_FRONT = re.compile(
+_TRIM = regex(r"^(?:[^\w\s(`\ue000-\ue003\"'@*]+\s*)*(?:\d+(?:\.\d+)*[.)]?\s+)?")
+_ANCHOR = regex(r"\s*\{#[^}]*\}\s*$|\s*#+\s*$")
+_TEXT_FRONT = regex(
     r"^(?:@(?P<decorator>\w+)\s+)?(?P<words>(?:(?:async|def|class|property|static|staticmethod|classmethod|enum|exception|function|"
     r"method|const|constant|abstract|dataclass)\s+)*)(?P<rest>.+)$",
     re.DOTALL,
 )
-_DESCRIBED = re.compile(rf"^\s*(?:[:{DASH}]|-\s|--).*$", re.DOTALL)
+_DESCRIBED = regex(rf"^\s*(?:[:{DASH}]|-\s|--).*$", re.DOTALL)
 _CLASS_KINDS = frozenset(
     {"class", "dataclass", "enum", "enumeration", "exception", "protocol", "namedtuple", "named tuple", "data class"}
 )

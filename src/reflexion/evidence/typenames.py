@@ -4,6 +4,7 @@ import ast
 import re
 
 from reflexion.evidence.expressions import parse_expression
+from reflexion.patterns import regex
 
 # Words for types that documents use besides Python's own names, and the spelling they share.
 _WORDS = {
@@ -106,13 +107,11 @@ _OLD_NAMES = {
     "DefaultDict": "defaultdict",
     "Text": "str",
 }
-_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
-_OF = re.compile(r"^([A-Za-z][\w.-]*)\s+of\s+(.+)$", re.DOTALL)
-_DICT_OF = re.compile(
-    r"^(?:dict|dictionary|mapping)\s+(?:of|mapping|from)\s+(.+?)\s+to\s+(.+)$", re.IGNORECASE | re.DOTALL
-)
-_OR = re.compile(r"\s*,\s*or\s+|\s+or\s+|\s*/\s*|\s*\|\s*")
-_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_ARTICLE = regex(r"^(?:an?|the)\s+", re.IGNORECASE)
+_OF = regex(r"^([A-Za-z][\w.-]*)\s+of\s+(.+)$", re.DOTALL)
+_DICT_OF = regex(r"^(?:dict|dictionary|mapping)\s+(?:of|mapping|from)\s+(.+?)\s+to\s+(.+)$", re.IGNORECASE | re.DOTALL)
+_OR = regex(r"\s*,\s*or\s+|\s+or\s+|\s*/\s*|\s*\|\s*")
+_NAME = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _LONGEST = 300
 _CONTAINERS = frozenset(
     {"list", "set", "frozenset", "tuple", "Iterable", "Iterator", "Sequence", "Generator", "Collection"}

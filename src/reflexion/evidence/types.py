@@ -12,6 +12,7 @@ from typing import Literal
 
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import Facts
+from reflexion.patterns import regex
 
 Verdict = Literal["same", "vague", "doubtful", "different"]
 GRAVITY: tuple[Verdict, ...] = ("same", "vague", "doubtful", "different")
@@ -96,24 +97,24 @@ VAGUE_WORDS = _words(
     instance varies various scalar object objects"""
 )
 
-_TYPE_VARIABLE = re.compile(r"^_?[A-Z]\d?$|^_?[A-Z]\w*_(?:co|contra)$|^_?T_\w+$|^_?[A-Z]+T$|^[A-Z]\w*T$|^P$")
-_OPTIONAL_WORD = re.compile(
+_TYPE_VARIABLE = regex(r"^_?[A-Z]\d?$|^_?[A-Z]\w*_(?:co|contra)$|^_?T_\w+$|^_?[A-Z]+T$|^[A-Z]\w*T$|^P$")
+_OPTIONAL_WORD = regex(
     r"[,;]?\s*\(?\b(?:optional|required|keyword[- ]only|positional[- ]only)\b\)?\s*,?", re.IGNORECASE
 )
-_DEFAULT_WORD = re.compile(r"[,;(]?\s*\bdefaults?\b.*$", re.IGNORECASE | re.DOTALL)
-_ARTICLE = re.compile(r"^(?:an?|the|one|single)\s+", re.IGNORECASE)
-_OF = re.compile(
+_DEFAULT_WORD = regex(r"[,;(]?\s*\bdefaults?\b.*$", re.IGNORECASE | re.DOTALL)
+_ARTICLE = regex(r"^(?:an?|the|one|single)\s+", re.IGNORECASE)
+_OF = regex(
     r"^(?P<outer>list|tuple|set|frozenset|sequence|iterable|iterator|generator|collection)s?\s+of\s+(?P<inner>.+)$",
     re.IGNORECASE,
 )
-_MAPPING = re.compile(
+_MAPPING = regex(
     r"^(?:dict|dictionary|mapping)\s+(?:of|from|mapping|with)\s+(?P<key>.+?)"
     r"\s+(?:to|->|keys? (?:to|and))\s+(?P<value>.+)$",
     re.IGNORECASE,
 )
-_NOUN = re.compile(r"\s+(?:objects?|instances?|values?|types?)$", re.IGNORECASE)
-_IDENTIFIER = re.compile(r"^[A-Za-z_][\w.]*$")
-_NEWTYPE = re.compile(r"^(?:typing\.)?NewType\([^,]+,\s*(?P<base>.+)\)$", re.DOTALL)
+_NOUN = regex(r"\s+(?:objects?|instances?|values?|types?)$", re.IGNORECASE)
+_IDENTIFIER = regex(r"^[A-Za-z_][\w.]*$")
+_NEWTYPE = regex(r"^(?:typing\.)?NewType\([^,]+,\s*(?P<base>.+)\)$", re.DOTALL)
 
 
 def type_context(facts: Facts) -> TypeContext:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import Facts, Parameter
 from reflexion.evidence.types import Verdict
+from reflexion.patterns import regex
 
 _UNREADABLE = object()
 _MAX_POWER = 10_000
@@ -34,10 +35,10 @@ EVALUATED = frozenset({"float", "int", "Decimal", "frozenset", "set", "tuple"})
 UNSAID = frozenset({"", "-", "\u2013", "\u2014", "n/a", "na", "...", "…", "optional"})
 REQUIRED = frozenset({"required", "no default", "mandatory", "(required)", "*required*", "none (required)"})
 
-_FACTORY = re.compile(r"^(?:\w+\.)*(?:[Ff]ield|attrib|ib|Factory|Parameter|Query|Option)\((?P<inside>.*)\)$", re.DOTALL)
-_NAME = re.compile(r"^[A-Za-z_][\w.]*$")
-_WORD = re.compile(r"^[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*$")
-_PLAIN_WORD = re.compile(r"^[\w.\-/:+%*@#, ]*$")
+_FACTORY = regex(r"^(?:\w+\.)*(?:[Ff]ield|attrib|ib|Factory|Parameter|Query|Option)\((?P<inside>.*)\)$", re.DOTALL)
+_NAME = regex(r"^[A-Za-z_][\w.]*$")
+_WORD = regex(r"^[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*$")
+_PLAIN_WORD = regex(r"^[\w.\-/:+%*@#, ]*$")
 
 
 def constant_values(facts: Facts) -> dict[str, str]:
@@ -91,7 +92,7 @@ def compare_values(stated: str, actual: str, constants: Mapping[str, str] | None
     return measured or _without_equality(said, true, spoken, options)
 
 
-_MEASURED = re.compile(r"^(-?\d[\d_]*(?:\.\d+)?) (?:(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|ms)$")
+_MEASURED = regex(r"^(-?\d[\d_]*(?:\.\d+)?) (?:(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|ms)$")
 _SCALES = (1, 24, 60, 1440, 3600, 86_400)
 
 

@@ -3,6 +3,8 @@
 import re
 from typing import Literal
 
+from reflexion.patterns import regex
+
 Role = Literal[
     "parameters", "attributes", "returns", "yields", "raises", "functions", "methods", "classes", "properties",
     "symbols", "constants", "members", "bases", "examples", "output", "signature", "changelog", "license", "author",
@@ -131,10 +133,10 @@ _QUALIFIERS = (
     "function method constructor input required optional keyword positional initialization init class keyword-only "
     "positional-only additional optional/keyword instance main key public"
 )
-_QUALIFIED = re.compile(rf"^(?:(?:{'|'.join(_QUALIFIERS.split())})\s+)+(?=(?:parameters?|params|args|arguments?)$)")
-_LABEL = re.compile(r"^[^\w(`]*(?:\d+(?:\.\d+)*[.)]?\s+)?|[\s:\uff1a.\-\u2013\u2014]+$")
+_QUALIFIED = regex(rf"^(?:(?:{'|'.join(_QUALIFIERS.split())})\s+)+(?=(?:parameters?|params|args|arguments?)$)")
+_LABEL = regex(r"^[^\w(`]*(?:\d+(?:\.\d+)*[.)]?\s+)?|[\s:\uff1a.\-\u2013\u2014]+$")
 _ROLES: dict[str, Role] = {title: role for role, titles in _TITLES.items() for title in titles}
-_OF = re.compile(r"^(?P<role>[\w\s/-]+?)\s+(?:of|for|to)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w.]*)(?:\(\))?(?:\s+\w+)?$")
+_OF = regex(r"^(?P<role>[\w\s/-]+?)\s+(?:of|for|to)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w.]*)(?:\(\))?(?:\s+\w+)?$")
 
 KIND_WORDS = (
     "function", "method", "class", "property", "constant", "exception", "enum", "enumeration", "dataclass", "coroutine",

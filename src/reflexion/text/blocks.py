@@ -10,17 +10,19 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from reflexion.patterns import regex
+
 LineKind = Literal["blank", "text", "heading", "rule", "fence", "code", "html", "table"]
 
 _MAX_CONTAINERS = 32
-_QUOTE = re.compile(r" {0,3}> ?")
-_LIST = re.compile(r"( {0,3})([-+*]|(\d{1,9})[.)])(?= |$)( *)")
-_RULE = re.compile(r" {0,3}([-_*])[ \t]*(?:\1[ \t]*){2,}$")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_FENCE = re.compile(r"( {0,3})(`{3,})([^`]*)$|( {0,3})(~{3,})(.*)$")
+_QUOTE = regex(r" {0,3}> ?")
+_LIST = regex(r"( {0,3})([-+*]|(\d{1,9})[.)])(?= |$)( *)")
+_RULE = regex(r" {0,3}([-_*])[ \t]*(?:\1[ \t]*){2,}$")
+_HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
+_SETEXT = regex(r" {0,3}(?:=+|-+)[ \t]*$")
+_FENCE = regex(r"( {0,3})(`{3,})([^`]*)$|( {0,3})(~{3,})(.*)$")
 _BLOCK_STARTS = frozenset(">#-+*_`~<")
-_WORD = re.compile(r"[\w+#.-]+")
+_WORD = regex(r"[\w+#.-]+")
 _HTML_TAGS = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
     "fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|"
@@ -30,16 +32,16 @@ _HTML_TAGS = (
 # Each start condition of an HTML block with the text that ends it; "" stands for a blank line.
 _HTML: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
     (
-        re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:\s|>|$)", re.IGNORECASE),
-        re.compile(r"</(?:script|pre|style|text)", re.IGNORECASE),
+        regex(r" {0,3}<(?:script|pre|style|textarea)(?:\s|>|$)", re.IGNORECASE),
+        regex(r"</(?:script|pre|style|text)", re.IGNORECASE),
     ),
-    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
-    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
-    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r" {0,3}<![A-Za-z]"), re.compile(r">")),
-    (re.compile(rf" {{0,3}}</?(?:{_HTML_TAGS})(?:\s|/?>|$)", re.IGNORECASE), None),
+    (regex(r" {0,3}<!--"), regex(r"-->")),
+    (regex(r" {0,3}<\?"), regex(r"\?>")),
+    (regex(r" {0,3}<!\[CDATA\["), regex(r"\]\]>")),
+    (regex(r" {0,3}<![A-Za-z]"), regex(r">")),
+    (regex(rf" {{0,3}}</?(?:{_HTML_TAGS})(?:\s|/?>|$)", re.IGNORECASE), None),
 )
-_HTML_LONE_TAG = re.compile(r" {0,3}(?:<[A-Za-z][\w-]*(?:[\s/][^<>]*)?>|</[A-Za-z][\w-]*\s*>)\s*$")
+_HTML_LONE_TAG = regex(r" {0,3}(?:<[A-Za-z][\w-]*(?:[\s/][^<>]*)?>|</[A-Za-z][\w-]*\s*>)\s*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ could be about the code stays: losing content is worse than keeping a pleasantry
 import json
 import re
 
+from reflexion.patterns import regex
+
 _DOCUMENT = (
     r"(?:documentation|document|docs?|docstrings?|markdown|page|readme|draft|version|write-?up|rewrite|revision|"
     r"api reference|reply|response|answer)"
@@ -32,7 +34,7 @@ _A = r"(?:the|an?|your|my)"
 
 
 def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(_MARKS + pattern, re.IGNORECASE) for pattern in patterns)
+    return tuple(regex(_MARKS + pattern, re.IGNORECASE) for pattern in patterns)
 
 
 _PREAMBLE = _compiled(
@@ -120,10 +122,10 @@ _VERDICT = _compiled(
     rf"the (?:{_FRESH} )?(?:documentation|document|draft|page|markdown)(?: above)? {_SEEMS}\s{_GOOD}"
     rf"(?:,? (?:and )?(?:technically )?{_GOOD})*\W*$",
 )
-_SHOUTED_VERDICT = re.compile(
+_SHOUTED_VERDICT = regex(
     r"[\s*_`#✅❌]*(?:APPROVED|REJECTED|ACCEPTED|PASS|PASSED|LGTM|Approved|Rejected)[\s*_`.!✅❌]*$"
 )
-_LONE_VERDICT = re.compile(
+_LONE_VERDICT = regex(
     rf"{_MARKS}no (?:{_FAULTS}|changes?)(?: (?:were|are))?(?: (?:found|detected|needed|required|necessary))?[.!]?\s*$",
     re.IGNORECASE,
 )
@@ -142,7 +144,7 @@ _VERDICT_KEYS = frozenset(
 
 # A colon ends a sentence ("Here it is:"), except after "Note", which belongs to what follows. A line end does, too,
 # unless the next line goes on in lower case.
-_BOUNDARY = re.compile(r"(?:[.!?]|(?<![Nn]ote):)[*_\"'\u201d\u2019)]*(?=\s|$)\s*|\n(?=[^a-z\s])\s*")
+_BOUNDARY = regex(r"(?:[.!?]|(?<![Nn]ote):)[*_\"'\u201d\u2019)]*(?=\s|$)\s*|\n(?=[^a-z\s])\s*")
 _LONGEST_SENTENCE = 400
 _PLAIN = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-"})
 

@@ -1,7 +1,6 @@
 """The post-processor for a Markdown document: what a model put around the page goes, the page stays."""
 
-import re
-
+from reflexion.patterns import regex
 from reflexion.text.blocks import Blocks, Line, closes, fences, language_of, scan
 from reflexion.text.chatter import is_lone_verdict, is_preamble, is_sign_off, is_verdict, is_verdict_json, sentences
 from reflexion.text.thinking import strip_thinking
@@ -12,9 +11,9 @@ CONTENT_LENGTH = 200
 # More layers than this (wrappers in wrappers, chatter between them) is nothing that a model writes.
 _MOST_PASSES = 8
 MARKDOWN = frozenset({"markdown", "md", "mdown", "mkd", "gfm", "commonmark"})
-_OPENER = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
-_TITLE = re.compile(r" {0,3}# +\S")
-_SECTION = re.compile(r" {0,3}##+ +\S")
+_OPENER = regex(r" {0,3}(`{3,}|~{3,})([^`]*)$")
+_TITLE = regex(r" {0,3}# +\S")
+_SECTION = regex(r" {0,3}##+ +\S")
 
 
 def clean_markdown(reply: str) -> str:

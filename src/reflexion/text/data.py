@@ -1,21 +1,22 @@
 """Text as data: fences and delimiters that cannot break out, and JSON objects found inside other text."""
 
-import re
 from collections import deque
 from collections.abc import Iterator
 from hashlib import sha256
 
-_BACKTICKS = re.compile(r"`+")
-_LABEL_GAP = re.compile(r"[^A-Z0-9]+")
+from reflexion.patterns import regex
+
+_BACKTICKS = regex(r"`+")
+_LABEL_GAP = regex(r"[^A-Z0-9]+")
 _FIRST_TOKEN_LENGTH = 12
 _TOKEN_STEP = 4
 
 # What a delimiter line looks like, wherever it ends up: a reply that repeats one leaks its prompt.
-DELIMITER = re.compile(r"<<<(?:BEGIN|END) [A-Z0-9 ]{1,40} [0-9a-f]{12,}>>>")
+DELIMITER = regex(r"<<<(?:BEGIN|END) [A-Z0-9 ]{1,40} [0-9a-f]{12,}>>>")
 
-_OBJECT_START = re.compile(r'\{\s*+(?=["}])')
-_JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
-_JSON_FILLER = re.compile(r"(?:[\s\[\],:0-9+.eE-]|true|false|null)+")
+_OBJECT_START = regex(r'\{\s*+(?=["}])')
+_JSON_STRING = regex(r'"(?:[^"\\\n]|\\.)*+"')
+_JSON_FILLER = regex(r"(?:[\s\[\],:0-9+.eE-]|true|false|null)+")
 
 
 def fence_for(content: str, info: str = "") -> str:

@@ -5,15 +5,16 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import takewhile
 
+from reflexion.patterns import regex
 from reflexion.text.blocks import scan
 
-THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s?>|\[(/?)THINK\]", re.IGNORECASE)
+THINKING_TAG = regex(r"<(/?)(?:think|thinking|thought|reasoning)\s?>|\[(/?)THINK\]", re.IGNORECASE)
 
-_TICKS = re.compile(r"`+")
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
-_MENTIONED_AFTER = re.compile(r"[ \t]*[,.;:)\"'`|}\]]|[ \t]+[a-z]")
-_LEADING_BLANK = re.compile(r"(?:[ \t\r]*\n)+|[ \t]+")
-_SENTENCE_END = re.compile(r"(?:^|[.!?:>\]])[ \t]*$")
+_TICKS = regex(r"`+")
+_HEADING = regex(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
+_MENTIONED_AFTER = regex(r"[ \t]*[,.;:)\"'`|}\]]|[ \t]+[a-z]")
+_LEADING_BLANK = regex(r"(?:[ \t\r]*\n)+|[ \t]+")
+_SENTENCE_END = regex(r"(?:^|[.!?:>\]])[ \t]*$")
 # Deeper nesting than this is nothing that a model writes; the text is then left as it came.
 _MOST_PASSES = 8
 

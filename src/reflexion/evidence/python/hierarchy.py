@@ -2,13 +2,13 @@
 
 import ast
 import builtins
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
 from reflexion.evidence.python.scopes import Scope, read_scope
 from reflexion.evidence.python.syntax import dotted_name
+from reflexion.patterns import regex
 
 # Exceptions of the standard library that are caught by a built-in name; others count as unknown.
 _STANDARD_BASES = {
@@ -38,7 +38,7 @@ _SAME_AS = {
     "socket.error": "OSError",
     "socket.timeout": "TimeoutError",
 }
-_EXCEPTION_LIKE = re.compile(r"^_*[A-Z]|(?:^|_)(?:error|timeout|exception)$|^[hg]?(?:ai)?error$")
+_EXCEPTION_LIKE = regex(r"^_*[A-Z]|(?:^|_)(?:error|timeout|exception)$|^[hg]?(?:ai)?error$")
 # Bases that bring no members and no constructor of their own.
 BARE_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
 

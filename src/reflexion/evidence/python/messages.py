@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from reflexion.evidence.python.syntax import dotted_name, keyword_value, last_name, text_of
+from reflexion.patterns import regex
 
 _MOST_ALTERNATIVES = 8
 _DEEPEST = 40
 _TRANSLATORS = frozenset({"_", "gettext", "gettext_lazy", "ugettext", "_t"})
-_PERCENT = re.compile(r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa%]")
+_PERCENT = regex(r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa%]")
 
 
 @dataclass(frozen=True, slots=True)

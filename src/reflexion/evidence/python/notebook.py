@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 from reflexion.errors import InputError
+from reflexion.patterns import regex
 
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun"})
-_LINE_MAGIC = re.compile(
+_LINE_MAGIC = regex(
     r"^(?P<indent>\s*)(?:[%!].*|\?+[\w.]+.*|(?:[^#\"'?;]*;\s*)?[\w.]+(?:\[[^\]]*\]|\([^)]*\))*\?{1,2}\s*|(?:pip|conda|cd|mkdir|ls|cat)\s+[^=(]*)$"
 )
-_ASSIGNED_MAGIC = re.compile(r"^(?P<target>\s*[A-Za-z_](?:[\w.,\s]|\[[^\]]*\])*(?::[^=]+)?=\s*)[%!].*$")
+_ASSIGNED_MAGIC = regex(r"^(?P<target>\s*[A-Za-z_](?:[\w.,\s]|\[[^\]]*\])*(?::[^=]+)?=\s*)[%!].*$")
 
 
 def notebook_source(text: str, path: str) -> str:

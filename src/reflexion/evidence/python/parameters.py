@@ -1,7 +1,6 @@
 """Signatures: of functions as they are written, of classes as their constructors come about."""
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from reflexion.evidence.python.syntax import (
     text_of,
     value_text,
 )
+from reflexion.patterns import regex
 
 _HARMLESS_DECORATORS = frozenset(
     {"dataclass", "final", "total_ordering", "runtime_checkable", "unique", "verify", "deprecated", "override"}
@@ -31,7 +31,7 @@ _FLAVOURS: dict[str, Flavour] = {
     "Protocol": "protocol",
 }
 _KEYWORD_ONLY_MARK = "KW_ONLY"
-_CLASS_VARIABLE = re.compile(r"(?:\w+\.)?ClassVar\b")
+_CLASS_VARIABLE = regex(r"(?:\w+\.)?ClassVar\b")
 
 
 def signature_of(node: FunctionNode | ast.Lambda, *, bound: bool = False) -> Signature:

@@ -6,14 +6,15 @@ import sys
 import warnings
 
 from reflexion.errors import InputError
+from reflexion.patterns import regex
 
-_PYTHON_2_LINE = re.compile(
+_PYTHON_2_LINE = regex(
     r"^\s*(?:print\s+[^\s(=]|print\s*>>|exec\s+[\"'\w]|raise\s+[\w.]+\s*,|except\s+[\w.]+\s*,\s*\w+\s*:)"
     r"|<>|\bur[\"']|(?<![\w.])0[0-7]+\b|(?<![\w.])\d+[lL]\b|`[^`]+`"
 )
 
 # Type statements and parameters (3.12), quotes of the same kind inside f-strings (3.12), template strings (3.14).
-_NEWER_LINE = re.compile(
+_NEWER_LINE = regex(
     r"^\s*type\s+[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)?=|^\s*(?:async\s+)?def\s+\w+\s*\[|^\s*class\s+\w+\s*\["
     r"|\b[fF]\"[^\"]*\{[^}\"]*\"|\b[fF]'[^']*\{[^}']*'|(?<![\w\"'])[tT][\"']"
 )

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules.page import Page, found
 from reflexion.evidence.rules.prose_catalogue import TRUNCATED
+from reflexion.patterns import regex
 
-_DANGLING = re.compile(
+_DANGLING = regex(
     r"(?:^|[\s(])(?:the|an|and|or|of|to|with|for|from|by|that|which|whose|when|if|as|into|than|because|their|its|is|"
     r"are|was|were|will|be|a)$",
     re.IGNORECASE,
 )
-_EMPTY_ITEM = re.compile(r"[\s>]*(?:[-+*]|\d{1,9}[.)])\s*$")
-_TERMINAL = re.compile(r"[.!?…。\uff01\uff1f][*_\"')\]\u201d\u2019`]*$")
+_EMPTY_ITEM = regex(r"[\s>]*(?:[-+*]|\d{1,9}[.)])\s*$")
+_TERMINAL = regex(r"[.!?…。\uff01\uff1f][*_\"')\]\u201d\u2019`]*$")
 _PLAIN_WORDS = 6
 _FIX = "Finish what begins here, or remove it."
 

@@ -13,8 +13,9 @@ from reflexion.evidence.rules.context import Page, report, required_symbols
 from reflexion.evidence.rules.names import Source, parameters_of
 from reflexion.evidence.rules.plausible import is_own_message, is_written_there, may_raise
 from reflexion.evidence.rules.wording import left_open, tells_of
+from reflexion.patterns import regex
 
-_BARE_RAISE = re.compile(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$")
+_BARE_RAISE = regex(r"\braise\s+[\w.]+\s*(?:\(\s*\))?\s*(?:from\s+\w+\s*)?(?:#.*)?$")
 CALLABLE = frozenset({"function", "method", "class", "property"})
 
 

@@ -7,6 +7,7 @@ from reflexion.evidence.claims import Claims, HistoryClaim
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import report
+from reflexion.patterns import regex
 
 BY_KIND = {
     "version": catalogue.INVENTED_VERSION,
@@ -63,7 +64,7 @@ _FRAME = frozenset(
         "initial",
     ]
 )
-_TOKEN = re.compile(r"[A-Za-z0-9][\w.\-@/]*\w|\w")
+_TOKEN = regex(r"[A-Za-z0-9][\w.\-@/]*\w|\w")
 
 
 def check_history(claims: Claims, source_text: str) -> Iterator[Finding]:

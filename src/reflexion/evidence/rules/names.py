@@ -11,6 +11,7 @@ from functools import cached_property
 from reflexion.evidence.facts import Facts, Parameter, Signature, Symbol
 from reflexion.evidence.types import TypeContext, type_context
 from reflexion.evidence.values import constant_values
+from reflexion.patterns import regex
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 QUOTE_WIDTH = 160
@@ -21,7 +22,7 @@ BARE_BASES = frozenset(
 )
 
 # Where Python's own line numbers break; str.splitlines knows more places.
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = regex(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)

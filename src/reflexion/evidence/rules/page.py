@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules.rule import Rule
+from reflexion.patterns import regex
 from reflexion.text.blocks import Fence, Line, scan
 from reflexion.text.thinking import code_spans
 
-_ITEM = re.compile(r"[\s>]*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)")
+_ITEM = regex(r"[\s>]*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)")
 _MOST_EVIDENCE = 300
 
 

@@ -20,6 +20,7 @@ from reflexion.evidence.rules.prose_catalogue import (
     WRAPPER,
 )
 from reflexion.evidence.rules.repetition import check_repetition
+from reflexion.patterns import regex
 from reflexion.text.chatter import is_lone_verdict, is_preamble, is_sign_off, is_verdict, is_verdict_json, sentences
 from reflexion.text.clean import CONTENT_LENGTH, MARKDOWN, normalise, unwrap
 from reflexion.text.data import DELIMITER, json_objects
@@ -27,16 +28,14 @@ from reflexion.text.thinking import thinking_tags
 
 __all__ = ["TEXT_RULES", "check_prose"]
 
-_CONTROL_TOKEN = re.compile(
-    r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<\uff5c[^\n>]{2,30}\uff5c>"
-)
-_ROLE_LINE = re.compile(r"(?:system|user|assistant|human)\s*:\s*$", re.IGNORECASE)
-_PERSONA = re.compile(
+_CONTROL_TOKEN = regex(r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<\uff5c[^\n>]{2,30}\uff5c>")
+_ROLE_LINE = regex(r"(?:system|user|assistant|human)\s*:\s*$", re.IGNORECASE)
+_PERSONA = regex(
     r"you are an? (?:\w+ ){0,3}(?:technical writer|documentation writer|assistant|critic|reviewer|adjudicator)\b",
     re.IGNORECASE,
 )
-_SCORED_ITEM = re.compile(r"[\s*_+-]*(?:technical[ _]accuracy|completeness)[*_\s]*:[*_\s]*\d{1,3}\b", re.IGNORECASE)
-_TITLE = re.compile(r"\s{0,3}# +\S")
+_SCORED_ITEM = regex(r"[\s*_+-]*(?:technical[ _]accuracy|completeness)[*_\s]*:[*_\s]*\d{1,3}\b", re.IGNORECASE)
+_TITLE = regex(r"\s{0,3}# +\S")
 _FEW_WORDS = 5
 
 
@@ -135,7 +134,7 @@ def _emptiness(page: Page) -> Iterator[Finding]:
 
 
 # What a writer is told between two rounds; small models hand it back as if it were the page.
-_ECHO = re.compile(
+_ECHO = regex(
     r"\bthe (?:document|page) has no place for the\b|\bThe score is \d+(?: of 100)?; \d+(?: of 100)? is needed|"
     r"\bCorrect this one thing in your page\b|\bAnswer with the (?:whole )?(?:corrected )?Markdown page alone\b|"
     r"\bYour best page so far is this\b",

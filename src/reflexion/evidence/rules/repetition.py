@@ -1,6 +1,5 @@
 """T003: text that repeats itself without end."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby, pairwise
@@ -8,12 +7,13 @@ from itertools import groupby, pairwise
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules.page import Page, found
 from reflexion.evidence.rules.prose_catalogue import REPETITION
+from reflexion.patterns import regex
 
 # The shortest unit that comes 16 times in a row. It must hold a letter, digit or slash: rulers are not loops.
-_LOOP = re.compile(r"(?=([^\n]{2,60}?)\1{15})")
-_LONG_RUN = re.compile(r"([A-Za-z0-9/])\1{79,}")
-_WORDLESS = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[\w./-]+")
+_LOOP = regex(r"(?=([^\n]{2,60}?)\1{15})")
+_LONG_RUN = regex(r"([A-Za-z0-9/])\1{79,}")
+_WORDLESS = regex(r"[\W_]+")
+_WORD = regex(r"[\w./-]+")
 
 _LINES_IN_A_ROW = 4
 _CODE_LINES_IN_A_ROW = (20, 50)

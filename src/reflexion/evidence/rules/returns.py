@@ -11,11 +11,12 @@ from reflexion.evidence.rules.context import Page, nearest, report, spoken
 from reflexion.evidence.rules.names import every_signature
 from reflexion.evidence.rules.parameters import level_of
 from reflexion.evidence.types import GRAVITY, Verdict, compare_types, read_type
+from reflexion.patterns import regex
 
 PRODUCERS = frozenset({"Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"})
 WRAPPERS = PRODUCERS | {"Awaitable", "Coroutine", "ContextManager", "AbstractContextManager", "AsyncContextManager"}
-_MAY_BE_TRUE = re.compile(r"[Bb]ool|TypeGuard|TypeIs|\bint\b|\bAny\b|Literal")
-_MANAGED = re.compile(r"contextmanager|fixture|overload")
+_MAY_BE_TRUE = regex(r"[Bb]ool|TypeGuard|TypeIs|\bint\b|\bAny\b|Literal")
+_MANAGED = regex(r"contextmanager|fixture|overload")
 
 
 def check_returns(page: Page) -> Iterator[Finding]:

@@ -2,13 +2,15 @@
 
 import re
 
+from reflexion.patterns import regex
+
 # A denial with one of these says nothing of what stands beside it.
-_LEAVES_OPEN = re.compile(
+_LEAVES_OPEN = regex(
     r"\b(?:other|others|else|except|excepting|besides?|apart|aside|beyond|further|additional|more|only)\b",
     re.IGNORECASE,
 )
 _NEAR = 300  # characters around a name that can deny it
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*(?:[-*+|#>]|\d+\.))")
+_SENTENCE = regex(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*(?:[-*+|#>]|\d+\.))")
 _RAISING = (
     r"(?:(?:\w+\s+){0,2}?(?:rais|throw)\w*"
     r"|(?:produc|caus|trigger|result|lead|signal|fail|giv|yield|emit|end|get|expect)\w*)"
@@ -18,7 +20,7 @@ _DENIED = (
     r"|\b(?:no|without|never|not|instead\s+of|rather\s+than|unlike)\s+(?:an?\s+|any\s+)?[`*(_\s]*$"
     r"|\b(?:catches|handles|swallows|suppresses|ignores|avoids|prevents)\b[^;:]*$"
 )
-_DENIED_AFTER = re.compile(
+_DENIED_AFTER = regex(
     r"^[`*)_\s]*(?:\w+\s+)?(?:is|are|will\s+be|gets?)\s+(?:never|not)\s+(?:\w+\s+)?(?:raised|thrown)\b"
 )
 
