@@ -118,7 +118,7 @@ def test_each_wrong_exception_type_with_the_true_message_is_found_at_its_line(pa
     for place, claim in enumerate(claims.raises):
         if not claim.message or claim.message.startswith("{"):
             continue
-        wrong = (*claims.raises[:place], replace(claim, type="BufferError"), *claims.raises[place + 1 :])
+        wrong = (*claims.raises[:place], claim._replace(type="BufferError"), *claims.raises[place + 1 :])
         found = [one for one in _check(replace(claims, raises=wrong), facts) if one.level == "error"]
         assert {(one.rule, one.line) for one in found} <= {("E303", claim.line)}
         through = {one.through_public for s in facts.walk() if s.qualname == claim.subject for one in s.raises}

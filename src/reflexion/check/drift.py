@@ -10,8 +10,8 @@ about 25 characters a symbol, where a full digest would cost 80.
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reflexion.evidence.facts import Facts, Symbol
 from reflexion.evidence.rules.context import required_symbols
@@ -21,8 +21,7 @@ from reflexion.marker import Marker
 DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(NamedTuple):
     """Symbols that are not as they were when the page was written."""
 
     changed: tuple[str, ...] = ()

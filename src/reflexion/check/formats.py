@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import quote
 
 from reflexion import __version__
@@ -16,8 +15,7 @@ FORMATS: tuple[str, ...] = get_args(Format)
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A finding with the path of its document, with forward slashes."""
 
     document: str

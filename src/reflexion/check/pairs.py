@@ -1,8 +1,8 @@
 """Which document is checked against which source."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reflexion.check.drift import find_source
 from reflexion.errors import InputError
@@ -13,8 +13,7 @@ PYTHON_SUFFIXES = (".py", ".pyi", ".ipynb")
 NOT_SOURCES = DOCUMENT_SUFFIXES | {".pyc", ".pyo", ".so", ".pyd"}
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A document and the source that it is about."""
 
     document: Path

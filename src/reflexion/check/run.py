@@ -3,9 +3,9 @@
 import os
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 from reflexion.check.drift import Drift, drift
 from reflexion.check.formats import Located, print_findings
@@ -24,8 +24,7 @@ PAIRS_PER_PROCESS = 40
 CHUNK = 16
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """``text`` is for stdout; ``problems`` (pairs that could not be read) and ``notes`` (pairs checked in part) are
     lines for stderr.
 
@@ -38,8 +37,7 @@ class CheckResult:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What became of one pair: its findings, or the problem that kept it from being read."""
 
     document: str

@@ -11,7 +11,7 @@ backslash escapes resolved); ``normalise_type`` brings types to one spelling whe
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reflexion.evidence.facts import ParameterKind
 
@@ -24,8 +24,7 @@ BlockKind = Literal["heading", "paragraph", "item", "row", "table", "fence", "ht
 ALL_RULES = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolClaim:
+class SymbolClaim(NamedTuple):
     """A place that claims to document a symbol of the module.
 
     ``name`` is as written (``deposit``, ``Account.deposit``), ``subject`` the symbol around it. ``kind_word`` is in
@@ -44,8 +43,7 @@ class SymbolClaim:
     sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A code span in prose that looks like a symbol (``foo()``, ``Account.deposit``); low confidence."""
 
     line: int
@@ -54,8 +52,7 @@ class Mention:
     subject: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedParameter:
+class ClaimedParameter(NamedTuple):
     """One parameter as a written signature shows it. ``optional`` is True for ``[name]`` in old-style signatures."""
 
     name: str
@@ -65,8 +62,7 @@ class ClaimedParameter:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureClaim:
+class SignatureClaim(NamedTuple):
     """A signature as the document writes it, from a fence, a heading, a list item or a code span.
 
     ``name`` is as written; ``subject`` the class around it, or None. ``self`` / ``cls`` is left out of
@@ -91,8 +87,7 @@ class SignatureClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterClaim:
+class ParameterClaim(NamedTuple):
     """One parameter (or attribute) in a list or table, or in a sentence ("``rate`` defaults to ``0.05``").
 
     ``name`` is without stars, ``optional`` None where nothing is said. ``list_id`` is that of its ParameterList, -1
@@ -110,8 +105,7 @@ class ParameterClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterList:
+class ParameterList(NamedTuple):
     """A list or table that sets out parameters (``role`` "parameter") or attributes and fields ("attribute").
 
     ``line`` is that of its lead (heading, bold lead-in, table header) or first entry; ``end_line`` the last entry's.
@@ -128,8 +122,7 @@ class ParameterList:
     role: ListRole = "parameter"
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnClaim:
+class ReturnClaim(NamedTuple):
     """What a symbol is said to return, or to yield.
 
     ``none`` is True for "Returns: None", "does not return a value". ``keys`` are the keys of a dictionary that the
@@ -145,8 +138,7 @@ class ReturnClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RaiseClaim:
+class RaiseClaim(NamedTuple):
     """An exception that a symbol is said to raise. ``message`` is exactly what the document quotes, or None."""
 
     line: int
@@ -156,8 +148,7 @@ class RaiseClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DenialClaim:
+class DenialClaim(NamedTuple):
     """A statement that a symbol raises nothing (``type`` None) or never raises ``type``.
 
     ``text`` is the sentence. A denial under a condition ("raises nothing if the list is empty") is not one.
@@ -169,8 +160,7 @@ class DenialClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantClaim:
+class ConstantClaim(NamedTuple):
     """The value that the document gives a constant, or an enum member or class attribute (``subject``: its class)."""
 
     line: int
@@ -181,8 +171,7 @@ class ConstantClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BaseClaim:
+class BaseClaim(NamedTuple):
     """The base classes that the document gives a class."""
 
     line: int
@@ -191,8 +180,7 @@ class BaseClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryClaim:
+class HistoryClaim(NamedTuple):
     """A version, author, date, changelog entry or licence that the document states."""
 
     line: int
@@ -200,8 +188,7 @@ class HistoryClaim:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LinkClaim:
+class LinkClaim(NamedTuple):
     """A link or image with a URL; links inside the document (``#anchor``) are left out."""
 
     line: int
@@ -209,8 +196,7 @@ class LinkClaim:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """Fenced or indented code that is no signature.
 
     ``line`` and ``end_line`` are those of the fences themselves; the code begins at ``code_line``. ``language`` is
@@ -228,8 +214,7 @@ class Example:
     output_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A piece that can be cut out of the document whole: lines ``line`` to ``end_line``, both included."""
 
     line: int

@@ -1,7 +1,8 @@
 """Where the readers of a document put what they find: the claims so far, and the scope that they stand in."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reflexion.evidence.claims import (
     BaseClaim,
@@ -50,8 +51,7 @@ _SUBJECT = regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What a place of the document is about: the symbol, the role of the section or lead-in, and since which line.
 
     ``foreign``: the section is about other things (dependencies, command line). ``led``: the role comes from a
@@ -79,7 +79,7 @@ class Scope:
     def outside(self) -> "Scope":
         """Return the scope around the scope's symbol."""
         head = (self.subject or "").rpartition(".")[0]
-        return replace(self, subject=head or None, kind_word="class" if head else None, role=None, led=False)
+        return self._replace(subject=head or None, kind_word="class" if head else None, role=None, led=False)
 
     def of(self, named: Named) -> str:
         """Return the dotted name of a symbol in this scope."""
@@ -87,8 +87,7 @@ class Scope:
 
     def about(self, named: Named) -> "Scope":
         """Return the scope of a symbol in this one."""
-        return replace(
-            self,
+        return self._replace(
             subject=self.of(named),
             kind_word=named.kind_word,
             role=None,
@@ -101,7 +100,7 @@ class Scope:
 
     def with_role(self, role: Role | None, line: int, *, led: bool = False) -> "Scope":
         """Return this scope under a role."""
-        return replace(self, role=role, line=line, led=led, blocked=False, foreign=self.foreign or role == "foreign")
+        return self._replace(role=role, line=line, led=led, blocked=False, foreign=self.foreign or role == "foreign")
 
 
 def qualified_name(owner: str | None, owner_kind: str | None, name: str) -> str:
@@ -136,7 +135,7 @@ class Collector:
         sure = sure and not scope.foreign
         if named.name.rpartition(".")[2] in ("__init__", "__new__"):
             # A constructor is documented as a function, a method or a part of its class: no word is wrong.
-            named = replace(named, kind_word=None)
+            named = named._replace(kind_word=None)
         self.symbols.append(SymbolClaim(line, named.name, scope.subject, named.kind_word, where, text, sure))
         if named.signature is not None and sure:
             kind = named.kind_word or ""
@@ -144,8 +143,7 @@ class Collector:
                 subject = qualified_name(scope.subject, scope.kind_word, named.name)
                 self.bases.append(BaseClaim(line, subject, named.signature.bases, text))
             self.signatures.append(
-                replace(
-                    named.signature,
+                named.signature._replace(
                     line=line,
                     subject=scope.subject,
                     where=where,
@@ -172,7 +170,7 @@ class Collector:
                 claim = ParameterClaim(
                     line, scope.subject, name, entry.type, entry.default, entry.optional, list_id, role
                 )
-                self.parameters.append(replace(claim, text=ticked(entry.rest)))
+                self.parameters.append(claim._replace(text=ticked(entry.rest)))
         last = max((line for line, _ in entries), default=scope.line)
         if index is None:
             first = (
@@ -183,7 +181,7 @@ class Collector:
             self.lists.append(ParameterList(first, last, scope.subject, list_id, names, style, role))
         else:
             old = self.lists[index]
-            self.lists[index] = replace(old, end_line=max(old.end_line, last), names=old.names + names)
+            self.lists[index] = old._replace(end_line=max(old.end_line, last), names=old.names + names)
 
     def note_orphan(self, scope: Scope) -> None:
         """Count claims that name no symbol, or only the page's title."""
@@ -255,7 +253,7 @@ class Collector:
         for at, kind, text in history_in(inline.marked):
             self.add_history(inline.line_at(at), kind, text)
         if not scope.entry:
-            self._add_statements(inline, replace(scope, subject=subject))
+            self._add_statements(inline, scope._replace(subject=subject))
         self.add_mentions(inline, scope)
 
     def _add_statements(self, inline: Inline, scope: Scope) -> None:
@@ -272,7 +270,7 @@ class Collector:
             return
         first = base_at_front(marked) if owner is not None or scope.kind_word is None else None
         if first is not None and (first.name is None or scope.names(first.name)) and self._opens(scope):
-            self._add_bases(replace(first, name=None), inline.line, scope)
+            self._add_bases(first._replace(name=None), inline.line, scope)
         self._add_defaults(inline, scope)
         if owner is None:
             self._add_callable(inline, scope, scope.subject)
@@ -290,7 +288,7 @@ class Collector:
             self.returns.append(ReturnClaim(inline.line_at(said.at), subject, said.values[0], text=said.text))
         none = says_no_parameters(marked)
         if none is not None:
-            self.add_list([], replace(scope, line=inline.line_at(none)), "prose")
+            self.add_list([], scope._replace(line=inline.line_at(none)), "prose")
 
     def _opens(self, scope: Scope) -> bool:
         """Say whether the scope's class has no base classes yet."""

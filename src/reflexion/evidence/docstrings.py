@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reflexion.evidence.claims import ConstantClaim, ListStyle, ReturnClaim
 from reflexion.evidence.collector import Collector, Scope
@@ -38,8 +38,7 @@ _UNDERLINE = regex(r"^[ \t]*-{3,}[ \t]*$")
 _ROLES: frozenset[Role] = frozenset({"parameters", "attributes", "returns", "yields", "raises", "members"})
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One raw line of a block: its number in the document, its indentation and its text."""
 
     number: int
@@ -136,7 +135,7 @@ def _read_section(lines: list[Line], index: int, section: tuple[Role, int], scop
     """Read one Google or NumPy section and return the index after it."""
     role, size = section
     title = lines[index]
-    inner = replace(scope, role=role, line=title.number)
+    inner = scope._replace(role=role, line=title.number)
     start = index + size
     if size == 2:
         end = _numpy_end(lines, start, title.indent)
@@ -198,7 +197,7 @@ def _add_member(inline: Inline, scope: Scope, out: Collector) -> None:
 
 def _unbulleted(group: list[Line]) -> list[Line]:
     """Take a bullet off the first line of an entry."""
-    return [replace(group[0], text=re.sub(r"^[-*+]\s+", "", group[0].text)), *group[1:]]
+    return [group[0]._replace(text=re.sub(r"^[-*+]\s+", "", group[0].text)), *group[1:]]
 
 
 def _add_entries(found: list[tuple[int, Entry | None]], scope: Scope, out: Collector, style: ListStyle) -> None:
@@ -242,7 +241,7 @@ def _numpy_entry(group: list[Line]) -> Entry | None:
     names = tuple(name.strip().lstrip("*") for name in found.group("names").split(","))
     words = _inline(group[1:]).marked if len(group) > 1 else ""
     entry = qualified(Entry(names, True), found.group("type") or "")
-    return with_words(replace(entry, rest=words))
+    return with_words(entry._replace(rest=words))
 
 
 def _add_numpy_constant(group: list[Line], scope: Scope, out: Collector) -> bool:
@@ -258,7 +257,7 @@ def _add_numpy_constant(group: list[Line], scope: Scope, out: Collector) -> bool
 
 def _add_numpy_raise(group: list[Line], scope: Scope, out: Collector) -> None:
     """Read an exception with its indented condition."""
-    joined = [replace(group[0], text=group[0].text + (":" if len(group) > 1 else "")), *group[1:]]
+    joined = [group[0]._replace(text=group[0].text + (":" if len(group) > 1 else "")), *group[1:]]
     add_raise(_inline(joined), scope, out)
 
 
@@ -268,7 +267,7 @@ def _add_numpy_return(group: list[Line], scope: Scope, out: Collector) -> None:
     text = typed if colon else group[0].text
     if not is_nothing(text):
         text += ": " if len(group) > 1 else ""
-    add_return(_inline([replace(group[0], text=text), *group[1:]]), scope, out)
+    add_return(_inline([group[0]._replace(text=text), *group[1:]]), scope, out)
 
 
 def _add_fields(fields: list[tuple[re.Match[str], Line, str]], scope: Scope, out: Collector) -> None:
@@ -288,9 +287,9 @@ def _add_fields(fields: list[tuple[re.Match[str], Line, str]], scope: Scope, out
         elif kind in ("ivar", "cvar", "var") and args:
             attributes.append((line.number, _field_entry(args, marked, types)))
         elif kind in ("raises", "raise", "except", "exception") and args:
-            add_raise(read_inline(f"{args[0]}: {text.strip()}", line.number), replace(scope, role="raises"), out)
-    _add_entries(entries, replace(scope, role="parameters", line=0), out, "rst")
-    _add_entries(attributes, replace(scope, role="attributes", line=0), out, "rst")
+            add_raise(read_inline(f"{args[0]}: {text.strip()}", line.number), scope._replace(role="raises"), out)
+    _add_entries(entries, scope._replace(role="parameters", line=0), out, "rst")
+    _add_entries(attributes, scope._replace(role="attributes", line=0), out, "rst")
     _add_field_returns(fields, scope, out)
 
 
@@ -299,7 +298,7 @@ def _field_entry(args: list[str], marked: str, types: dict[str, str]) -> Entry:
     name = args[-1].lstrip("\\*")
     typed = " ".join(args[:-1]) or types.get(args[-1]) or ""
     entry = qualified(Entry((name,), True), read_inline(typed, 1).marked)
-    return with_words(replace(entry, rest=marked))
+    return with_words(entry._replace(rest=marked))
 
 
 def _add_field_returns(fields: list[tuple[re.Match[str], Line, str]], scope: Scope, out: Collector) -> None:
@@ -322,4 +321,4 @@ def _add_field_returns(fields: list[tuple[re.Match[str], Line, str]], scope: Sco
             ReturnClaim(line.number, scope.subject, None if none else text.strip("`"), keys, none=none, text=words)
         )
     elif said is not None:
-        add_return(read_inline(said[1].strip(), said[0].number), replace(scope, role="returns"), out)
+        add_return(read_inline(said[1].strip(), said[0].number), scope._replace(role="returns"), out)

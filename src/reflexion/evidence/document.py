@@ -108,7 +108,7 @@ def _weakened(out: Collector) -> list[SymbolClaim]:
     """Return the symbols; those of an object that an example makes (``spinner.stop``) show no invented name."""
     made = {name for example in out.examples for name in _MADE.findall(example.code)}
     return [
-        replace(claim, sure=claim.sure and ("." not in claim.name or claim.name.partition(".")[0] not in made))
+        claim._replace(sure=claim.sure and ("." not in claim.name or claim.name.partition(".")[0] not in made))
         for claim in out.symbols
     ]
 
@@ -163,13 +163,13 @@ class _Reader:
             read_table(node, _unless_foreign(scope), self.out)
         elif node.kind == "list":
             read_list(_without_badges(node), _unless_foreign(scope), self.out, self.walk)
-        return replace(scope, role=None, led=False) if scope.led and scope.role != "output" else scope
+        return scope._replace(role=None, led=False) if scope.led and scope.role != "output" else scope
 
     def fence(self, node: Node, scope: Scope, base: Scope) -> Scope:
         """Read fenced code, or a docstring that stands indented."""
         lines = block_lines(self.markup.lines, node.line, node.end_line)
         if not node.fenced and has_sections(lines):
-            read_docstring(lines, replace(scope, role=None), self.out)
+            read_docstring(lines, scope._replace(role=None), self.out)
             return scope
         return read_fence(node, scope, base, self.markup.lines, self.out)
 
@@ -179,7 +179,7 @@ class _Reader:
             return scope
         lines = block_lines(self.markup.lines, node.line, node.end_line)
         if has_sections(lines):
-            read_docstring(lines, replace(scope, role=None, led=False), self.out)
+            read_docstring(lines, scope._replace(role=None, led=False), self.out)
             return scope
         underlined = _UNDERLINED.match(node.inline.marked)
         role = role_of(underlined.group(1)) if underlined else None
@@ -189,7 +189,7 @@ class _Reader:
             return scope
         noted = admonition(node.inline)
         if noted is not None:
-            add_raise(noted, replace(scope, role="raises"), self.out)
+            add_raise(noted, scope._replace(role="raises"), self.out)
             return scope
         for part in split_leads(node.inline):
             scope = self.part(part, scope, base)
@@ -205,10 +205,10 @@ class _Reader:
         named = symbol_lead(without_badge(part))
         if named is not None:
             same = base.names(named.name)
-            outer = base.outside() if same else replace(base, role=None)
+            outer = base.outside() if same else base._replace(role=None)
             sure = scope.role != "examples"
             self.out.add_symbol(named, outer, part.line, "bold", ticked(part.marked), sure=sure)
-            inner = replace(base, role=None) if same else outer.about(named)
+            inner = base._replace(role=None) if same else outer.about(named)
             self.out.add_sentences(part, inner)
             return inner
         self.own_signature(part, scope)
@@ -221,9 +221,9 @@ class _Reader:
         if implied is not None:
             return implied
         self.out.add_sentences(part, scope)
-        scope = replace(scope, role=None, led=False) if scope.led else scope
+        scope = scope._replace(role=None, led=False) if scope.led else scope
         other = part.plain.endswith(":") and not _PARAMETER_WORDS.search(part.plain)
-        return replace(scope, blocked=True) if other else scope
+        return scope._replace(blocked=True) if other else scope
 
     def implied(self, part: Inline, scope: Scope) -> Scope | None:
         """Read an entry that stands as a paragraph in the section of a symbol, without a lead-in.
@@ -238,7 +238,7 @@ class _Reader:
             return None
         inner = scope if scope.led else scope.with_role(role, part.line, led=True)
         self.out.add_list([(part.line, entry)], inner, "prose", list_role(inner))
-        self.out.add_sentences(part, replace(scope, entry=True))
+        self.out.add_sentences(part, scope._replace(entry=True))
         return inner
 
     def led(self, part: Inline, lead: Lead, scope: Scope) -> Scope:
@@ -248,17 +248,17 @@ class _Reader:
         role = lead.role
         if role == "returns" and re.match(r"\W*(?:output|result)", part.plain, re.IGNORECASE) and self.out.examples:
             role = "output" if not words.plain else role
-        inner = replace(scope, subject=subject).with_role(role, part.line, led=True)
-        inner = replace(inner, foreign=scope.foreign)
+        inner = scope._replace(subject=subject).with_role(role, part.line, led=True)
+        inner = inner._replace(foreign=scope.foreign)
         if not words.plain:
-            return inner if role not in ("module", "foreign") else replace(scope, role=None, led=False)
+            return inner if role not in ("module", "foreign") else scope._replace(role=None, led=False)
         if scope.foreign or not add_role_text(words, inner, self.out):
-            self.out.add_sentences(words, replace(inner, role=None))
+            self.out.add_sentences(words, inner._replace(role=None))
         else:
             self.out.add_mentions(words, inner)
             if role not in ("raises", "returns", "yields"):
-                self.out.add_sentences(words, replace(inner, role=None))
-        return inner if _goes_on(inner, words) else replace(inner, role=None, led=False)
+                self.out.add_sentences(words, inner._replace(role=None))
+        return inner if _goes_on(inner, words) else inner._replace(role=None, led=False)
 
     def own_signature(self, part: Inline, scope: Scope) -> None:
         """Read the signature of the section's symbol at the front of a paragraph, or after "Constructor:"."""
@@ -276,7 +276,7 @@ class _Reader:
             and last.subject == scope.subject
             and _MESSAGE_LEAD.match(part.plain)
         ):
-            self.out.raises[-1] = replace(last, message=message_in(part.marked))
+            self.out.raises[-1] = last._replace(message=message_in(part.marked))
             return True
         name = (scope.subject or "").rpartition(".")[2]
         texts, _ = lead_texts(_VALUE_LEAD.sub("", part.marked)) if _VALUE_LEAD.match(part.plain) else ([], 0)
@@ -356,7 +356,7 @@ def _unbadged(item: Node) -> Node:
 def _unless_foreign(scope: Scope) -> Scope:
     """Return the scope without its role where the section is about other things."""
     keeps = scope.role in HISTORY_ROLES
-    return replace(scope, role=None) if scope.foreign and not keeps else scope
+    return scope._replace(role=None) if scope.foreign and not keeps else scope
 
 
 def _goes_on(scope: Scope, words: Inline) -> bool:
@@ -387,7 +387,7 @@ def _definitions(part: Inline) -> list[Inline]:
     for found in re.finditer(r"[^\n]+", part.marked):
         text, line = found.group(), part.line_at(found.start())
         if text.startswith(":") and terms:
-            terms[-1] = replace(terms[-1], marked=f"{terms[-1].marked}: {text.lstrip(': ')}")
+            terms[-1] = terms[-1]._replace(marked=f"{terms[-1].marked}: {text.lstrip(': ')}")
         else:
             terms.append(Inline(text, line))
     return terms

@@ -1,7 +1,7 @@
 """Entries of lists: the name in front, its type and default, and the words that follow."""
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reflexion.evidence.defaults import default_in_entry, read_default
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, plain
@@ -28,8 +28,7 @@ _QUALIFIER = regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry. ``names`` are without stars; ``sure`` is True where marks set the name; ``rest`` is marked text."""
 
     names: tuple[str, ...]
@@ -85,7 +84,7 @@ def _marked_entry(texts: list[str], marked: str, end: int) -> Entry | None:
     if len(known) != len(entries) or any(entry.default for entry in known[:-1]):
         return None
     names = tuple(name for entry in known for name in entry.names)
-    return _completed(replace(known[-1], names=names), marked, end)
+    return _completed(known[-1]._replace(names=names), marked, end)
 
 
 def _from_text(text: str) -> Entry | None:
@@ -119,7 +118,7 @@ def _completed(entry: Entry, marked: str, at: int) -> Entry:
     start = at
     squared = re.compile(r"\s\[(\w[\w., |]*)\](?=[\s:]|$)").match(marked, at)
     if squared and is_known_type(squared.group(1)):
-        entry, at = replace(entry, type=squared.group(1)), squared.end()
+        entry, at = entry._replace(type=squared.group(1)), squared.end()
     if bracket := re.compile(rf"{_SPACE}\(").match(marked, at):
         inside, _ = balanced(marked[bracket.end() :][:2000])
         if inside is not None:
@@ -131,7 +130,7 @@ def _completed(entry: Entry, marked: str, at: int) -> Entry:
         typed, at = _type_after(marked, separator.end(), separated=True)
         separator = SEPARATOR.match(marked, at) or (None if typed else separator)
     at = separator.end() if separator else at
-    return with_words(replace(entry, type=typed, rest=marked[at:].lstrip(" .,"), rest_at=at))
+    return with_words(entry._replace(type=typed, rest=marked[at:].lstrip(" .,"), rest_at=at))
 
 
 _CODE_TYPE = regex(rf"{_SPACE}(?:{MARK_ON})?{CODE_ON}([^{CODE_OFF}]+){CODE_OFF}(?:{MARK_OFF})?")
@@ -177,7 +176,7 @@ def with_words(entry: Entry) -> Entry:
         optional = head.group(1).lower() == "optional"
     elif optional is None and (stated := _REQUIRED.search(entry.rest[:2000])):
         optional = (stated.group(1) or stated.group(2)).lower() == "optional"
-    return replace(entry, default=default, optional=optional)
+    return entry._replace(default=default, optional=optional)
 
 
 _REQUIRED = regex(
@@ -192,9 +191,9 @@ def qualified(entry: Entry, inside: str) -> Entry:
         text = plain(piece).strip()
         default = read_default(piece)
         if default is not None:
-            entry = replace(entry, default=default)
+            entry = entry._replace(default=default)
         elif re.fullmatch(r"(?:optional|required)\.?", text, re.IGNORECASE):
-            entry = replace(entry, optional=text.lower().startswith("optional"))
+            entry = entry._replace(optional=text.lower().startswith("optional"))
         elif text and not _QUALIFIER.match(text) and not text.lower().startswith("default"):
             types.append(piece)
     return _with_type(entry, ", ".join(types))
@@ -204,10 +203,10 @@ def _with_type(entry: Entry, marked: str) -> Entry:
     """Take the type from what is left of the brackets, and a default after ``=``."""
     text, equals, value = plain(marked).partition("=")
     if equals and value.strip() and entry.default is None and "==" not in marked:
-        entry = replace(entry, default=value.strip())
+        entry = entry._replace(default=value.strip())
     if not text.strip() or not is_type(text, coded=CODE_ON in marked):
         return entry
-    return replace(entry, type=text.strip())
+    return entry._replace(type=text.strip())
 
 
 def _pieces(inside: str) -> list[str]:

@@ -5,8 +5,7 @@ Lines count from 1 in the source file. Texts of defaults, annotations and values
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 ParameterKind = Literal["positional-only", "positional", "var-positional", "keyword-only", "var-keyword"]
 SymbolKind = Literal["function", "method", "class", "property", "constant", "field", "enum member"]
@@ -14,8 +13,7 @@ Binding = Literal["instance", "class", "static"]
 Flavour = Literal["", "dataclass", "enum", "namedtuple", "typeddict", "protocol", "exception"]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter. ``default`` and ``annotation`` are source text, or None where there is none.
 
     With ``factory`` the default is made anew for each call by what ``default`` names: ``list``, ``lambda: [1]``.
@@ -28,8 +26,7 @@ class Parameter:
     factory: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Raise:
+class Raise(NamedTuple):
     """One ``raise`` that a caller can meet.
 
     ``type`` stands as the source writes it (``ValueError``, ``errors.ConfigError``); ``bases`` are the names of all
@@ -55,16 +52,14 @@ class Raise:
     cause: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """One way to call a symbol; overloads give several."""
 
     parameters: tuple[Parameter, ...]
     returns: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One name that the module defines. ``public`` is True where documentation is expected to name it.
 
     ``signatures`` is empty for what is not called, and for a class whose constructor lies outside of the file. It
@@ -128,8 +123,7 @@ class Symbol:
             yield from member.walk()
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """A name that an import binds at module level. ``target`` is dotted: what it stands for.
 
     ``public`` is True where the module offers it as its own: ``__all__`` lists it, or ``from m import x as x``.
@@ -141,8 +135,7 @@ class Import:
     public: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """All that is known of one module. ``symbols`` are top level, in source order.
 
     ``exports`` are the names in ``__all__`` as far as they can be read, or None without one. ``star_imports`` are

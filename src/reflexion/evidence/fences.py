@@ -2,7 +2,6 @@
 
 import ast
 import re
-from dataclasses import replace
 
 from reflexion.evidence.claims import ConstantClaim, Example, SignatureClaim
 from reflexion.evidence.collector import Collector, Scope
@@ -28,8 +27,8 @@ def read_fence(node: Node, scope: Scope, base: Scope, lines: tuple[str, ...], ou
     """Add what a fence claims and return the scope after it; ``base`` is that of the section."""
     language = language_of(node.info)
     if scope.role == "output" and language in OUTPUTS and _follows_example(node, out):
-        out.examples[-1] = replace(out.examples[-1], output=node.code, output_line=node.line)
-        return replace(scope, role=None)
+        out.examples[-1] = out.examples[-1]._replace(output=node.code, output_line=node.line)
+        return scope._replace(role=None)
     if _take_message(node, language, out):
         return scope
     if language in PYTHON and scope.role != "examples" and (node.fenced or scope.role == "signature"):
@@ -54,7 +53,7 @@ def _take_message(node: Node, language: str, out: Collector) -> bool:
     text = node.code.strip()
     if not re.search(r"\bmessage\b[^.]*:$", last.text) or "\n" in text or not text:
         return False
-    out.raises[-1] = replace(last, message=text.removeprefix(f"{last.type}: "))
+    out.raises[-1] = last._replace(message=text.removeprefix(f"{last.type}: "))
     return True
 
 
@@ -116,7 +115,7 @@ def _add_stub(stub: Stub, node: Node, scope: Scope, lines: tuple[str, ...], out:
         # Another definition in the section of a function may be anything, a callback for instance.
         sure = scope.subject is None or scope.names(signature.name) or signature.subject is not None
         kind = _kind(signature)
-        inner = replace(scope, subject=signature.subject, kind_word="class")
+        inner = scope._replace(subject=signature.subject, kind_word="class")
         out.add_symbol(Named(signature.name, kind), inner, signature.line, "signature", signature.text, sure=sure)
         if sure:
             out.signatures.append(signature)
@@ -151,9 +150,9 @@ def _scope_after(signatures: list[SignatureClaim], scope: Scope) -> Scope:
         return scope
     subject, name, is_class = next(iter(tops))
     if scope.names(name):
-        return replace(scope, kind_word=scope.kind_word or ("class" if is_class else None))
+        return scope._replace(kind_word=scope.kind_word or ("class" if is_class else None))
     dotted = f"{subject}.{name}" if subject else name
-    return replace(scope, subject=dotted, kind_word="class" if is_class else "function", role=None, led=False)
+    return scope._replace(subject=dotted, kind_word="class" if is_class else "function", role=None, led=False)
 
 
 def _read_stub_docstring(found: ast.AST, name: str | None, node: Node, lines: tuple[str, ...], out: Collector) -> None:
@@ -167,7 +166,7 @@ def _read_stub_docstring(found: ast.AST, name: str | None, node: Node, lines: tu
     start, end = node.code_line + first.lineno - 1, node.code_line + (first.end_lineno or first.lineno) - 1
     found_lines = block_lines(lines, start, min(end, node.end_line))
     cleaned = [
-        replace(line, text=re.sub(r"^[rRuU]?(?:\"\"\"|''')|(?:\"\"\"|''')$", "", line.text).strip())
+        line._replace(text=re.sub(r"^[rRuU]?(?:\"\"\"|''')|(?:\"\"\"|''')$", "", line.text).strip())
         for line in found_lines
     ]
     kind = "class" if isinstance(found, ast.ClassDef) else "function"

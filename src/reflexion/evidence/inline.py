@@ -7,7 +7,7 @@ Blocks (headings, lists, tables, fences) come from markdown-it-py, see ``markup.
 import html
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reflexion.patterns import regex
 
@@ -55,8 +55,7 @@ _CODE_TAGS = frozenset({"code", "tt"})
 _MARK_TAGS = frozenset({"b", "strong", "em", "i"})
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link found inline: its line, its target and its text."""
 
     line: int
@@ -64,8 +63,7 @@ class Link:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(NamedTuple):
     """Text with code spans between CODE_ON and CODE_OFF, and strong or emphasised text between MARK_ON and MARK_OFF."""
 
     marked: str

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.titles import Named, read_symbols, read_title
@@ -18,8 +18,7 @@ _RETURNED = regex(rf"^\s+{CODE_ON}[^{CODE_OFF}]+{CODE_OFF}\s*(?:$|[.\u2013\u2014
 _SEPARATOR = regex(r"[\s\u2028]*(?:[:\u2013\u2014]|-(?=\s))?[\s\u2028]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(NamedTuple):
     """A lead-in: its role, the symbol that it names ("Parameters of foo"), and where the words after it begin."""
 
     role: Role
@@ -102,7 +101,7 @@ def admonition(inline: Inline) -> Inline | None:
     if found is None or not re.search(r"[a-z][A-Z]", found.group("title")):
         return None
     words = inline.part(found.end())
-    return replace(words, marked=f"{found.group('title')}: {words.marked}", newlines=())
+    return words._replace(marked=f"{found.group('title')}: {words.marked}", newlines=())
 
 
 def symbol_lead(inline: Inline) -> Named | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from reflexion.evidence.claims import BaseClaim, ConstantClaim
 from reflexion.evidence.collector import Collector, Scope
@@ -102,8 +101,8 @@ def _read_values(items: list[Node], scope: Scope, out: Collector, walk: Walk) ->
         if member is not None:
             name, value = member.group("name"), member.group("value")
             out.constants.append(ConstantClaim(item.line, name, scope.subject, value, None, ticked(inline.marked)))
-        out.add_sentences(inline, replace(scope, entry=True))
-        walk(body_of(item), replace(scope, entry=True))
+        out.add_sentences(inline, scope._replace(entry=True))
+        walk(body_of(item), scope._replace(entry=True))
     return True
 
 
@@ -129,15 +128,15 @@ def _read_parameters(items: list[Node], scope: Scope, out: Collector, walk: Walk
     entries = [(item, entry) for item, entry in found if entry is not None]
     if len(items) == 1 and not entries and is_nothing(lead_of(items[0]).marked):
         if role == "parameter":
-            out.add_list([], replace(scope, line=scope.line or items[0].line), "list")
+            out.add_list([], scope._replace(line=scope.line or items[0].line), "list")
         return
     labelled = [item for item, entry in found if entry is None and read_lead(lead_of(item), item=True) is not None]
     if entries and len(entries) * 2 >= len(items) - len(labelled):
         out.add_list([(item.line, _with_details(item, entry)) for item, entry in entries], scope, "list", role)
-    inner = replace(scope, role=None, led=False, entry=True)
+    inner = scope._replace(role=None, led=False, entry=True)
     for item, entry in found:
         if entry is None:
-            _read_item(item, replace(scope, role=None, led=False), out, walk)
+            _read_item(item, scope._replace(role=None, led=False), out, walk)
         else:
             out.add_sentences(lead_of(item), inner)
             walk(body_of(item), inner)
@@ -157,13 +156,13 @@ def _with_detail(entry: Entry, marked: str) -> Entry:
     """Take one detail."""
     typed = _TYPE_LABEL.match(marked)
     if typed and entry.type is None:
-        return replace(entry, type=returned_type(marked[typed.end() :]))
+        return entry._replace(type=returned_type(marked[typed.end() :]))
     required = _REQUIRED_LABEL.match(plain(marked))
     if required:
         yes = (required.group(2) or "yes").lower() in ("yes", "true")
-        return replace(entry, optional=yes == (required.group(1).lower() == "optional"))
+        return entry._replace(optional=yes == (required.group(1).lower() == "optional"))
     default = read_default(marked)
-    return replace(entry, default=default) if default is not None and entry.default is None else entry
+    return entry._replace(default=default) if default is not None and entry.default is None else entry
 
 
 def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) -> None:
@@ -181,10 +180,10 @@ def _read_raises(items: list[Node], scope: Scope, out: Collector, walk: Walk) ->
         ]
         if len(claims) == 1 and claims[0].message is None and messages:
             out.raises[before:] = [
-                replace(claims[0], line=line if len(messages) > 1 else claims[0].line, message=message)
+                claims[0]._replace(line=line if len(messages) > 1 else claims[0].line, message=message)
                 for line, message in messages
             ]
-        walk(body_of(item), replace(scope, role=None, led=False, entry=True))
+        walk(body_of(item), scope._replace(role=None, led=False, entry=True))
 
 
 def add_exceptions(inline: Inline, scope: Scope, out: Collector) -> bool:
@@ -223,7 +222,7 @@ def _read_returns(items: list[Node], scope: Scope, out: Collector, walk: Walk) -
     inlines = [lead_of(item) for item in items]
     if not inlines or add_keys(inlines, scope, out):
         return
-    inner = replace(scope, role=None, led=False, entry=True)
+    inner = scope._replace(role=None, led=False, entry=True)
     if len(items) == 1:
         add_return(inlines[0], scope, out)
     else:
@@ -254,7 +253,7 @@ def _read_item(item: Node, scope: Scope, out: Collector, walk: Walk) -> None:
     role = scope.role
     if role in ("constants", "members") and add_constant(inline, scope, out):
         out.add_mentions(inline, scope)
-        walk(body_of(item), replace(scope, role=None, led=False, entry=True))
+        walk(body_of(item), scope._replace(role=None, led=False, entry=True))
     elif role in HISTORY_ROLES and role is not None:
         out.add_history(item.line, HISTORY_ROLES[role], inline.plain)
     elif (named := _symbol_of(inline, role)) is not None:
@@ -316,5 +315,5 @@ def _symbol_of(inline: Inline, role: Role | None) -> Named | None:
         return None
     if role in SYMBOL_ROLES and role is not None:
         kind = named.kind_word or SYMBOL_ROLES[role]
-        return replace(named, kind_word=kind) if coded or named.called or "_" in named.name else None
+        return named._replace(kind_word=kind) if coded or named.called or "_" in named.name else None
     return named if named.called and coded else None

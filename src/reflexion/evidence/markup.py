@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -64,8 +64,7 @@ class Node:
             waiting.extend(reversed(node.children))
 
 
-@dataclass(frozen=True, slots=True)
-class Markup:
+class Markup(NamedTuple):
     """A parsed document: its top-level nodes, its lines, and the targets of its reference definitions."""
 
     nodes: tuple[Node, ...]

@@ -1,7 +1,7 @@
 """The sections of a document: which symbol and which role each heading opens."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from reflexion.evidence.claims import RaiseClaim
 from reflexion.evidence.collector import Collector, Scope, qualified_name
@@ -54,7 +54,7 @@ class Outline:
         if title.role is not None:
             scope = self._role_scope(title, node, parent, beside)
             return _perhaps_class(title.role, inline, node, scope, parent, out)
-        inner = replace(parent, role=None, led=False, attached=False, blocked=False, line=node.line)
+        inner = parent._replace(role=None, led=False, attached=False, blocked=False, line=node.line)
         if not title.symbols:
             return inner
         if len(title.symbols) > 1:
@@ -62,7 +62,7 @@ class Outline:
                 out.add_symbol(
                     named, parent, node.line, "heading", ticked(inline.marked), sure=is_sure(named, node.level)
                 )
-            return replace(inner, subject=None, kind_word=None)
+            return inner._replace(subject=None, kind_word=None)
         return self._symbol_scope(title.symbols[0], inline, node, parent, out)
 
     def _role_scope(self, title: Title, node: Node, parent: Scope, beside: Scope | None) -> Scope:
@@ -70,26 +70,26 @@ class Outline:
         role = title.role
         if title.of is not None:
             subject = qualified_name(None if parent.page else parent.subject, parent.kind_word, title.of)
-            return replace(parent, subject=subject, attached=False).with_role(role, node.line)
+            return parent._replace(subject=subject, attached=False).with_role(role, node.line)
         own = beside is not None and beside.subject is not None and beside.subject != parent.subject
         if beside is not None and own and (role in _LOCAL or (beside.attached and role in _AFTER_LOCAL)):
-            return replace(beside, foreign=parent.foreign, attached=True).with_role(role, node.line)
-        return replace(parent, attached=False, led=False).with_role(role, node.line)
+            return beside._replace(foreign=parent.foreign, attached=True).with_role(role, node.line)
+        return parent._replace(attached=False, led=False).with_role(role, node.line)
 
     def _symbol_scope(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> Scope:
         """Return the scope of a symbol's heading, or of an entry that stands as a heading."""
         text = ticked(inline.marked)
-        inner = replace(parent, role=None, led=False, attached=False, line=node.line)
+        inner = parent._replace(role=None, led=False, attached=False, line=node.line)
         if self._add_entry(named, inline, node, parent, out):
-            return replace(inner, entry=True)
+            return inner._replace(entry=True)
         kind = named.kind_word or (SYMBOL_ROLES.get(parent.role) if parent.role is not None else None)
-        named = replace(named, kind_word=kind)
+        named = named._replace(kind_word=kind)
         sure = is_sure(named, node.level) and parent.role not in ("examples", "raises")
         out.add_symbol(named, parent, node.line, "heading", text, sure=sure)
         _add_value(named, inline, parent, out)
         page = node.level == 1 and not sure
         # With a subject from outside, the page's first heading is its title.
-        return inner if page and parent.subject is not None else replace(inner.about(named), page=page)
+        return inner if page and parent.subject is not None else inner.about(named)._replace(page=page)
 
     def _add_entry(self, named: Named, inline: Inline, node: Node, parent: Scope, out: Collector) -> bool:
         """Add a heading that is an entry of its section: a parameter, an exception, a constant."""
@@ -115,8 +115,8 @@ class Outline:
             return base
         if len(self.stack) > 1 and self.stack[-2][1].subject is None:
             level, outer = self.stack[-2]
-            self.stack[-2] = (level, replace(outer, subject=scope.subject, kind_word=scope.kind_word))
-        return replace(base, subject=scope.subject, kind_word=scope.kind_word)
+            self.stack[-2] = (level, outer._replace(subject=scope.subject, kind_word=scope.kind_word))
+        return base._replace(subject=scope.subject, kind_word=scope.kind_word)
 
 
 def _without_links(inline: Inline) -> Inline:
@@ -125,7 +125,7 @@ def _without_links(inline: Inline) -> Inline:
     for link in inline.links[:8]:
         if link.text:
             marked = re.sub(rf"(?<={CODE_OFF})\s*[(\[]*\s*{re.escape(link.text)}[ ]*[)\]]*(?=\W|$)", "", marked)
-    return replace(inline, marked=marked)
+    return inline._replace(marked=marked)
 
 
 def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent: Scope, out: Collector) -> Scope:
@@ -137,8 +137,8 @@ def _perhaps_class(role: Role, inline: Inline, node: Node, scope: Scope, parent:
     named = Named(name)
     out.add_symbol(named, parent, node.line, "heading", name, sure=False)
     if coded:
-        return replace(parent, led=False, attached=False, blocked=False, line=node.line).about(named)
-    return replace(scope, subject=parent.of(named), kind_word=None, page=False)
+        return parent._replace(led=False, attached=False, blocked=False, line=node.line).about(named)
+    return scope._replace(subject=parent.of(named), kind_word=None, page=False)
 
 
 def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> None:
@@ -148,4 +148,4 @@ def _add_value(named: Named, inline: Inline, parent: Scope, out: Collector) -> N
         return
     value, _ = constant_of(entry)
     if value is not None:
-        add_constant(inline, replace(parent, role=None), out)
+        add_constant(inline, parent._replace(role=None), out)

@@ -1,7 +1,6 @@
 """The texts under a role: what is returned, what is raised, which value a constant has, which bases a class has."""
 
 import re
-from dataclasses import replace
 
 from reflexion.evidence.claims import (
     BaseClaim,
@@ -126,7 +125,7 @@ def add_keys(entries: list[Inline], scope: Scope, out: Collector) -> bool:
     keys = [_key_of(entry.marked) for entry in entries]
     if not keys or last.keys is not None or any(key is None for key in keys):
         return False
-    out.returns[-1] = replace(last, keys=tuple(key for key in keys if key is not None))
+    out.returns[-1] = last._replace(keys=tuple(key for key in keys if key is not None))
     return True
 
 
@@ -226,7 +225,7 @@ def add_parameter_text(inline: Inline, scope: Scope, out: Collector) -> bool:
     role = list_role(scope)
     if is_nothing(inline.marked) or _NO_PARAMETERS.match(plain(inline.marked)):
         if role == "parameter":
-            out.add_list([], replace(scope, line=scope.line or inline.line), "prose")
+            out.add_list([], scope._replace(line=scope.line or inline.line), "prose")
         return True
     entries: list[tuple[int, Entry]] = []
     for found in re.finditer(r"[^\n\u2028]+", inline.marked):

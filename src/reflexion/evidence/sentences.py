@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reflexion.evidence.claims import HistoryKind
 from reflexion.evidence.expressions import parse_expression
@@ -59,8 +59,7 @@ _WITH = regex(rf"^{_MARKS}\s*(?:with\s+)?[(:]?\s*{_QUOTE}")
 _LEADING = regex(rf"^[\s\u2028]*{MARK_ON}?{_QUOTE}")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """One raise or denial that some words state, at an offset of the marked text."""
 
     at: int

@@ -3,7 +3,6 @@
 import ast
 import re
 import textwrap
-from dataclasses import replace
 
 from reflexion.evidence.claims import BaseClaim, ClaimedParameter, ConstantClaim, SignatureClaim
 from reflexion.evidence.expressions import parse_expression
@@ -36,7 +35,7 @@ def read_signature(text: str, line: int, subject: str | None = None) -> Signatur
         line,
         found.group("name"),
         subject,
-        tuple(replace(one, optional=one.name in optional) for one in parameters),
+        tuple(one._replace(optional=one.name in optional) for one in parameters),
         returns or None,
         is_async="async" in lead,
         is_class="class" in lead,
@@ -52,7 +51,7 @@ def _with_bases(claim: SignatureClaim) -> SignatureClaim:
     names = tuple(one.name for one in claim.parameters)
     if any(one.annotation or one.default for one in claim.parameters) or not all(name[0].isupper() for name in names):
         return claim
-    return replace(claim, parameters=(), bases=names, abridged=True)
+    return claim._replace(parameters=(), bases=names, abridged=True)
 
 
 def balanced(rest: str) -> tuple[str | None, str]:
@@ -230,7 +229,7 @@ def _value(node: ast.stmt, line: int, name: str, stub: Stub) -> None:
     """Add a value that a class stub gives."""
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         claim = ConstantClaim(line + node.lineno - 1, node.targets[0].id, name, source_of(node.value))
-        stub[1].append(replace(claim, text=f"{claim.name} = {claim.value}"))
+        stub[1].append(claim._replace(text=f"{claim.name} = {claim.value}"))
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, line: int, subject: str | None) -> SignatureClaim:

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reflexion.evidence.defaults import defaults_of_sentence
 from reflexion.evidence.entries import DASH
@@ -83,8 +83,7 @@ _STANDARD = r"(?:\w*Enum|\w*Flag|NamedTuple|Protocol|TypedDict|ABC|Generic|\w+Er
 _NO_BASE = frozenset({"None", "True", "False", "self", "cls"})
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """One statement at an offset: ``name`` where the words name their subject, ``values`` what they say of it."""
 
     at: int

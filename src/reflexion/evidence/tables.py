@@ -1,7 +1,6 @@
 """Tables of a document: the header says what each column gives, whatever the order and the words."""
 
 import re
-from dataclasses import replace
 from typing import Literal
 
 from reflexion.evidence.claims import ConstantClaim, ReturnClaim
@@ -157,7 +156,7 @@ def read_table(node: Node, scope: Scope, out: Collector) -> None:
 
 def _header(top: Node, scope: Scope) -> list[Column]:
     """Return what the columns give; under "Raises" a column of types holds the exceptions."""
-    header = [_column(cell) for cell in top.cells]
+    header = [column_of(cell.plain) for cell in top.cells]
     if scope.role == "raises" and "exception" not in header:
         for column in ("type", "name"):
             if column in header:
@@ -166,9 +165,9 @@ def _header(top: Node, scope: Scope) -> list[Column]:
     return header
 
 
-def _column(cell: Inline) -> Column:
-    """Return what a column gives, by its header."""
-    title = title_of(cell.plain)
+def column_of(words: str) -> Column:
+    """Return what a column gives, by the words of its header."""
+    title = title_of(words)
     if title in _HEADERS:
         return _HEADERS[title]
     role = role_of(title)
@@ -247,7 +246,7 @@ def _read_parameter_rows(
     nothing = len(body) == 1 and not entries and is_nothing(_cell(body[0], header, ("parameter", "name")).marked)
     attributes = leader == "attribute"
     if scope.role not in ("parameters", "attributes"):
-        scope = replace(scope.with_role("attributes" if attributes else "parameters", top.line), led=True)
+        scope = scope.with_role("attributes" if attributes else "parameters", top.line)._replace(led=True)
     if entries or (nothing and not attributes):
         out.add_list(entries, scope, "table", "attribute" if attributes else "parameter")
 
@@ -264,15 +263,15 @@ def _parameter_row(header: list[Column], row: Node) -> Entry | None:
     if text and not is_nothing(typed.marked.replace(CODE_ON, "`")):
         optional = re.search(r",?\s*\(?optional\)?$", text, re.IGNORECASE)
         text = text[: optional.start()].strip() if optional else text
-        entry = replace(entry, type=text or entry.type)
+        entry = entry._replace(type=text or entry.type)
         required = False if optional else required
-    words = with_words(replace(entry, rest=_words(header, row)))
+    words = with_words(entry._replace(rest=_words(header, row)))
     default, has_default = _default(header, row, words)
-    entry = replace(words, default=default)
+    entry = words._replace(default=default)
     optional_now = None if required is None else not required
     if optional_now is None and has_default is not None:
         optional_now = has_default
-    return replace(entry, optional=entry.optional if optional_now is None else optional_now)
+    return entry._replace(optional=entry.optional if optional_now is None else optional_now)
 
 
 def _words(header: list[Column], row: Node) -> str:
@@ -313,7 +312,7 @@ def _default(header: list[Column], row: Node, entry: Entry) -> tuple[str | None,
 def _read_exception_row(header: list[Column], row: Node, scope: Scope, out: Collector) -> None:
     """Read one row of exceptions with a message column or a message in the words."""
     cell = _cell(row, header, ("exception", "name"))
-    inner = replace(scope, role="raises")
+    inner = scope._replace(role="raises")
     before = len(out.raises)
     claims = add_raise(cell, inner, out)
     if len(claims) != 1 or claims[0].message is not None:
@@ -326,7 +325,7 @@ def _read_exception_row(header: list[Column], row: Node, scope: Scope, out: Coll
         del out.raises[before:]
         claims = add_raise(joined, inner, out)
     if text is not None and claims:
-        out.raises[before:] = [replace(claims[0], message=text, text=ticked(joined.marked))]
+        out.raises[before:] = [claims[0]._replace(message=text, text=ticked(joined.marked))]
 
 
 def _read_value_row(leader: Column, header: list[Column], row: Node, scope: Scope, out: Collector) -> None:
@@ -358,7 +357,7 @@ def _read_symbol_row(header: list[Column], top: Node, row: Node, scope: Scope, o
     role = role_of(top.cells[header.index("symbol")].plain) if "symbol" in header else scope.role
     role = role if role in SYMBOL_ROLES else scope.role
     kind = named.kind_word or (SYMBOL_ROLES.get(role) if role is not None else None) or _header_kind(header, top)
-    named = replace(named, kind_word=kind)
+    named = named._replace(kind_word=kind)
     out.add_symbol(named, scope, row.line, "table", " | ".join(ticked(one.marked) for one in row.cells))
     inner = scope.about(named)
     returns = _cell(row, header, ("returns",))
@@ -366,7 +365,7 @@ def _read_symbol_row(header: list[Column], top: Node, row: Node, scope: Scope, o
         out.returns.append(ReturnClaim(row.line, inner.subject, typed, text=ticked(returns.marked)))
     raised = _cell(row, header, ("exception",))
     if raised.plain and not is_nothing(raised.marked):
-        add_raise(raised, replace(inner, role="raises"), out)
+        add_raise(raised, inner._replace(role="raises"), out)
     out.add_sentences(Inline(_words(header, row), row.line), inner)
 
 

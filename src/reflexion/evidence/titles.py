@@ -3,7 +3,7 @@
 import builtins
 import keyword
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reflexion.evidence.claims import SignatureClaim
 from reflexion.evidence.entries import DASH, lead_texts
@@ -61,8 +61,7 @@ _CLASS_KINDS = frozenset(
 _DECORATED = {"property": "property", "staticmethod": "static method", "classmethod": "class method"}
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A symbol that a text names: ``called`` where brackets follow the name, ``coded`` where code ticks set it.
 
     ``loose``: other words stand beside the name, so the text may be about something else.
@@ -76,8 +75,7 @@ class Named:
     loose: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(NamedTuple):
     """What a heading or lead-in is about. ``of`` is the symbol of a title such as "Parameters of foo"."""
 
     role: Role | None = None
@@ -98,7 +96,7 @@ def without_badge(inline: Inline) -> Inline:
         return inline
     marked = f"{found.group('call')} {inline.marked[found.end() :]}".rstrip()
     gone = found.end() - found.end("call") - 1
-    return replace(inline, marked=marked, newlines=tuple(at - gone for at in inline.newlines))
+    return inline._replace(marked=marked, newlines=tuple(at - gone for at in inline.newlines))
 
 
 def is_sure(named: Named, level: int) -> bool:
@@ -148,7 +146,7 @@ def read_symbols(text: str, line: int) -> tuple[Named, ...]:
     ):
         # "The class Span" says that the last word is a name, as code ticks would.
         named = read_named(text.split()[-1], True, line)
-        return (replace(named, kind_word=_kind(front.group("kind"))),) if named else ()
+        return (named._replace(kind_word=_kind(front.group("kind"))),) if named else ()
     text = bare
     kind = _kind(front.group("kind")) if front else None
     rest = _after_front(text, front)
@@ -167,7 +165,7 @@ def _after_words(before: re.Match[str], text: str, line: int) -> tuple[Named, ..
     if role_of(before.group("words")) is not None or len(texts) != 1:
         return ()
     named = _from_marked(rest, texts, end, None, line)
-    return tuple(replace(one, loose=True) for one in named if not hasattr(builtins, one.name))
+    return tuple(one._replace(loose=True) for one in named if not hasattr(builtins, one.name))
 
 
 def plain_front(text: str) -> str:
@@ -210,7 +208,7 @@ def _from_marked(rest: str, texts: list[str], end: int, kind: str | None, line: 
     kind = kind or (_kind(back.group("kind")) if back else None)
     found = [read_named(text, coded, line) for text in texts]
     named = [
-        replace(_with_kind(one, kind), loose=badged and not one.called)
+        _with_kind(one, kind)._replace(loose=badged and not one.called)
         for one in found
         if one is not None and (coded or one.called or _certain(one.name) or kind)
     ]
@@ -244,8 +242,8 @@ def _with_kind(named: Named, kind: str | None) -> Named:
     """Give a symbol the kind word around it, unless its own text has one."""
     if named.signature is not None and kind in _CLASS_KINDS and not named.signature.is_class:
         signature = read_signature(f"class {named.signature.text}", named.signature.line)
-        named = replace(named, signature=signature or named.signature)
-    return replace(named, kind_word=named.kind_word or kind)
+        named = named._replace(signature=signature or named.signature)
+    return named._replace(kind_word=named.kind_word or kind)
 
 
 def _from_plain(text: str, kind: str | None, line: int, *, separated: bool) -> tuple[Named, ...]:

@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import Facts
@@ -18,8 +18,7 @@ Verdict = Literal["same", "vague", "doubtful", "different"]
 GRAVITY: tuple[Verdict, ...] = ("same", "vague", "doubtful", "different")
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One alternative of a type: a canonical name and, for a generic, the alternatives of each argument."""
 
     name: str

@@ -4,7 +4,7 @@ There is no input or output either, unless examples are to be run.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reflexion.evidence.claims import Claims
 from reflexion.evidence.document import read_claims
@@ -35,8 +35,7 @@ GRAVITY = (
 FACT_FAMILIES = ("S", "P", "E", "R")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeScores:
+class CodeScores(NamedTuple):
     """Sub-scores that code gives.
 
     ``contract``, 0 to 100, is the share of the facts that are documented and not contradicted: 100 only without any

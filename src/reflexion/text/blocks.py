@@ -7,8 +7,7 @@ fences with those of markdown-it.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reflexion.patterns import regex
 
@@ -44,8 +43,7 @@ _HTML: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
 _HTML_LONE_TAG = regex(r" {0,3}(?:<[A-Za-z][\w-]*(?:[\s/][^<>]*)?>|</[A-Za-z][\w-]*\s*>)\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(NamedTuple):
     """One fenced code block.
 
     Lines count from 1; ``end_line`` is the closing fence, or the last line of an unclosed one. ``info`` is the rest
@@ -64,8 +62,7 @@ class Fence:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line: its kind, how many containers hold it, whether a container starts on it (a list item's marker)."""
 
     kind: LineKind
@@ -73,8 +70,7 @@ class Line:
     opens: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(NamedTuple):
     """A scanned text: ``text`` split at newlines, one ``Line`` for each, and the fences in order."""
 
     source: list[str]

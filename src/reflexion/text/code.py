@@ -5,6 +5,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reflexion.errors import ReplyEmpty, ReplyRejected
 from reflexion.text.blocks import Fence, closes, fences, scan
@@ -59,8 +60,7 @@ def extract_code(reply: str, language: str = "python") -> str:
     raise ReplyRejected(_why_none(search, language, tagged), reply)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     code: str
     tagged: bool
     closed: bool

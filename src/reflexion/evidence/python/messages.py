@@ -4,8 +4,8 @@ import ast
 import re
 import string
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from reflexion.evidence.python.syntax import dotted_name, keyword_value, last_name, text_of
 from reflexion.patterns import regex
@@ -16,8 +16,7 @@ _TRANSLATORS = frozenset({"_", "gettext", "gettext_lazy", "ugettext", "_t"})
 _PERCENT = regex(r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa%]")
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+class Hole(NamedTuple):
     """A computed part, by its source text."""
 
     text: str
@@ -28,16 +27,14 @@ Texts = tuple[Parts | None, ...]  # alternatives; None is one that cannot be rea
 UNREADABLE: Texts = (None,)
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """What a name may hold: the expression, where known, and the texts it can be."""
 
     node: ast.expr | None
     texts: Texts = UNREADABLE
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """A message as ``Raise`` states it."""
 
     text: str

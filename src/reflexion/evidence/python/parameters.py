@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from reflexion.evidence.facts import Flavour, Parameter, ParameterKind, Signature
 from reflexion.evidence.python.hierarchy import BARE_BASES, ClassIndex, ClassInfo
@@ -107,7 +106,7 @@ def _written_constructor(info: ClassInfo) -> ClassInfo | None:
 def _written(info: ClassInfo) -> tuple[Signature, ...]:
     functions = info.scope.functions("__init__") or info.scope.functions("__new__")
     overloads = [node for node in functions if "overload" in decorator_names(node)]
-    signatures = [replace(signature_of(node, bound=True), returns=None) for node in overloads or functions]
+    signatures = [signature_of(node, bound=True)._replace(returns=None) for node in overloads or functions]
     return tuple(dict.fromkeys(signatures))
 
 
@@ -230,4 +229,4 @@ def _with_defaults(fields: list[Parameter], call: ast.Call) -> list[Parameter]:
         return fields
     values = [text_of(each) for each in defaults.elts][-len(fields) :]
     first = len(fields) - len(values)
-    return fields[:first] + [replace(each, default=text) for each, text in zip(fields[first:], values, strict=True)]
+    return fields[:first] + [each._replace(default=text) for each, text in zip(fields[first:], values, strict=True)]

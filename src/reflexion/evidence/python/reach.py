@@ -4,6 +4,7 @@ import ast
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reflexion.evidence.facts import Raise
 from reflexion.evidence.python.hierarchy import ClassIndex, ClassInfo
@@ -24,8 +25,7 @@ from reflexion.evidence.python.walk import Walker
 _LONGEST_CHAIN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """How a raise comes to a function: whether for sure, whether through public functions, and through which."""
 
     sure: bool = True

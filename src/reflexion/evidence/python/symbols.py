@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from reflexion.evidence.facts import Binding, Flavour, Raise, Signature, Symbol, SymbolKind
 from reflexion.evidence.python.hierarchy import BARE_BASES, ClassIndex, ClassInfo
@@ -128,7 +127,7 @@ class SymbolBuilder:
         known = {member.name for member in first.members}
         extra = {member.name: member for other in others for member in other.members if member.name not in known}
         members = tuple(sorted((*first.members, *extra.values()), key=lambda member: member.line))
-        return replace(first, members=members, end_line=_end(nodes)) if others else first
+        return first._replace(members=members, end_line=_end(nodes)) if others else first
 
     def _one_class(self, qualname: str, info: ClassInfo) -> Symbol:
         flavour = flavour_of(info, self._classes)
@@ -227,7 +226,7 @@ class SymbolBuilder:
         )
         if isinstance(value, ast.Lambda):
             signature = signature_of(value, bound=owner is not None)
-            return replace(base, kind="method" if owner else "function", signatures=(signature,))
+            return base._replace(kind="method" if owner else "function", signatures=(signature,))
         if not isinstance(value, ast.Call):
             return None
         flavour = functional_flavour(value)
@@ -235,9 +234,9 @@ class SymbolBuilder:
             members = tuple(_functional_members(qualname, value, flavour, self._public))
             parameters = tuple(functional_fields(value))
             signatures = (Signature(parameters, None),) if flavour == "namedtuple" else ()
-            return replace(base, kind="class", signatures=signatures, members=members, flavour=flavour, open_bases=True)
+            return base._replace(kind="class", signatures=signatures, members=members, flavour=flavour, open_bases=True)
         if owner and last_name(value.func) == "property":
-            return replace(base, kind="property")
+            return base._replace(kind="property")
         return None
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules.rule import Rule
@@ -13,8 +14,7 @@ _ITEM = regex(r"[\s>]*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)")
 _MOST_EVIDENCE = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """A paragraph outside of lists and quotes; lines count from 1, both ends included."""
 
     line: int

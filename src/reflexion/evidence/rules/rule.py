@@ -1,12 +1,11 @@
 """Rule: what one rule looks for. ``docs/rules.md`` and ``reflexion rules`` are made from these records."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reflexion.evidence.finding import Level
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule.
 
     ``code`` is stable (``T001``); ``name`` a short slug; ``level`` the highest level that it reports (the explanation
