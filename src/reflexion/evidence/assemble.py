@@ -1,9 +1,11 @@
 """A page written from facts alone: plain, complete, and free of findings."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from reflexion.evidence.facts import Facts, Parameter, Raise, Signature, Symbol
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.locate import code
 from reflexion.evidence.rules.context import needs_page, required_symbols
 from reflexion.evidence.rules.names import Source, every_signature, parameters_of
 from reflexion.evidence.rules.parameters import VARIADIC, starred
@@ -22,6 +24,11 @@ def render(facts: Facts) -> str:
         if symbol.kind not in {"constant", "enum member", "field"}:
             lines += section(symbol)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def assemble_page(document: str, facts: Facts, check: "Callable[[str], list[Finding]]") -> str:
+    """Facts alone, for now."""
+    return render(facts)
 
 
 def outline(facts: Facts | None) -> str:
@@ -103,19 +110,11 @@ def _row(symbol: Symbol, parameter: Parameter) -> str:
     default = default_text(parameter)
     required = "-" if parameter.kind in VARIADIC or len(every_signature(symbol)) > 1 else "required"
     cells = (
-        _code(starred(parameter)),
-        _code(parameter.annotation) if parameter.annotation else "-",
-        _code(default) if default is not None else required,
+        code(starred(parameter)),
+        code(parameter.annotation) if parameter.annotation else "-",
+        code(default) if default is not None else required,
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _code(text: str) -> str:
-    """A code span whose fence is longer than any run of ticks inside."""
-    flat = re.sub(r"\s+", " ", text)
-    ticks = "`" * (1 + max((len(run) for run in re.findall(r"`+", flat)), default=0))
-    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
-    return f"{ticks}{pad}{flat}{pad}{ticks}"
 
 
 def _constants(constants: list[Symbol]) -> Iterator[str]:
@@ -128,12 +127,12 @@ def _constants(constants: list[Symbol]) -> Iterator[str]:
 
 
 def _value_row(symbol: Symbol) -> str:
-    value = _code(symbol.value).replace("|", "\\|") if symbol.value else "-"
+    value = code(symbol.value).replace("|", "\\|") if symbol.value else "-"
     return f"| `{symbol.name}` | {value} |"
 
 
 def _type_row(symbol: Symbol) -> str:
-    annotation = _code(symbol.annotation).replace("|", "\\|") if symbol.annotation else "-"
+    annotation = code(symbol.annotation).replace("|", "\\|") if symbol.annotation else "-"
     return f"| `{symbol.name}` | {annotation} |"
 
 
@@ -157,7 +156,7 @@ def _returns(symbol: Symbol) -> list[str]:
     types = types or ([symbol.annotation] if symbol.annotation else [])
     if not types:
         return []
-    lines = [f"**Returns:** {' or '.join(map(_code, types))}", ""]
+    lines = [f"**Returns:** {' or '.join(map(code, types))}", ""]
     if symbol.returned_keys:
         lines += ["Keys: " + ", ".join(f"`{key}`" for key in symbol.returned_keys), ""]
     return lines
@@ -175,4 +174,4 @@ def _raise(one: Raise) -> str:
     """The type, with the exact message in quotes where there is one that fits on a line."""
     if not one.message or "\n" in one.message or not one.message.strip():
         return f"`{one.type}`"
-    return f"`{one.type}` with the message {_code(chr(34) + one.message + chr(34))}"
+    return f"`{one.type}` with the message {code(chr(34) + one.message + chr(34))}"

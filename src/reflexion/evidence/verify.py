@@ -118,8 +118,13 @@ def count_facts(facts: Facts) -> int:
 
 def worst(findings: Sequence[Finding]) -> Finding | None:
     """The one finding to have mended first; None without errors, since warnings never ask for a round."""
+    return next(iter(by_gravity(findings)), None)
+
+
+def by_gravity(findings: Iterable[Finding]) -> list[Finding]:
+    """The errors among the findings, the gravest first."""
     errors = [finding for finding in findings if finding.level == "error"]
-    return min(errors, key=lambda finding: (_gravity(finding.rule), finding.line), default=None)
+    return sorted(errors, key=lambda finding: (_gravity(finding.rule), finding.line))
 
 
 def _gravity(code: str) -> int:

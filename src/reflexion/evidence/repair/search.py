@@ -1,0 +1,125 @@
+"""The search: propose edits, verify, keep what makes findings go and brings no new ones. Bounded in verifications."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from reflexion.evidence.facts import Facts
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.repair.edits import Draft, Edit, applied, compatible, first_draft
+from reflexion.evidence.repair.propose import proposals
+from reflexion.evidence.sheet import Sheet
+
+Check = Callable[[str], list[Finding]]
+Key = tuple[str, str, str, str]
+Effect = tuple[tuple[str, str], ...]
+
+_FIRST_CHECKS = 60
+_CHECKS_A_FINDING = 12
+_MOST_CHECKS = 900
+_MOST_PROPOSALS = 60
+
+
+@dataclass
+class State:
+    """A text on its way, what is wrong with it, and what was tried. ``left`` counts the checks that may be made."""
+
+    draft: Draft
+    findings: list[Finding]
+    check: Check
+    left: int
+    mended: list[tuple[int, str]] = field(default_factory=list)
+    refused: set[tuple[Key, Effect]] = field(default_factory=set)
+    rough: bool = False
+    patient: bool = False
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that block."""
+        return [finding for finding in self.findings if finding.level == "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An edit for a finding."""
+
+    finding: Finding
+    edit: Edit
+
+
+def search(text: str, facts: Facts | None, check: Check, order: Callable[[Sequence[Finding]], list[Finding]]) -> State:
+    """Mend what can be mended; ``order`` puts findings worst first.
+
+    Careful edits come first and must lower the number of errors. Where none is left, edits pass that only uncover
+    another error in the place of theirs, then rough ones.
+    """
+    found = check(text)
+    errors = sum(finding.level == "error" for finding in found)
+    state = State(first_draft(text), found, check, min(_MOST_CHECKS, _FIRST_CHECKS + _CHECKS_A_FINDING * errors))
+    for state.rough, state.patient in ((False, False), (False, True), (True, False), (True, True)):
+        state.refused.clear()
+        while state.errors and state.left > 0 and _round(state, facts, order):
+            pass
+    return state
+
+
+def _round(state: State, facts: Facts | None, order: Callable[[Sequence[Finding]], list[Finding]]) -> bool:
+    """Try the first open edit of every finding; whether anything was left to try."""
+    sheet = Sheet(state.draft.text, facts)
+    trials = [trial for finding in order(state.errors) if (trial := _next_trial(state, sheet, finding)) is not None]
+    fitting = compatible(trial.edit for trial in trials)
+    chosen = [trial for trial in trials if any(trial.edit is edit for edit in fitting)]
+    base, kept = state.draft, list[Trial]()
+    _settle(state, base, kept, chosen[: 1 if state.patient else None])
+    return bool(trials)
+
+
+def _next_trial(state: State, sheet: Sheet, finding: Finding) -> Trial | None:
+    """The first edit for a finding that was not refused."""
+    for number, edit in enumerate(proposals(sheet, finding)):
+        if number >= _MOST_PROPOSALS * (4 if state.rough else 1):
+            return None
+        fits = edit.rough == state.rough and any(sheet.text[c.start : c.end] != c.new for c in edit.changes)
+        if fits and (_key(finding), edit.effect(sheet.text)) not in state.refused:
+            return Trial(finding, edit)
+    return None
+
+
+def _settle(state: State, base: Draft, kept: list[Trial], trials: list[Trial]) -> None:
+    """Make all trials at once, or, where that does not help, each half by itself; ``kept`` grows by what is kept."""
+    if not trials or state.left <= 0:
+        return
+    draft = applied(base, [trial.edit for trial in (*kept, *trials)])
+    state.left -= 1
+    found = state.check(draft.text)
+    if _is_better(state, found, trials):
+        for trial in trials:
+            state.mended.append((base.origin(trial.edit.start), f"{trial.edit.what} ({trial.finding.rule})"))
+        kept += trials
+        state.draft, state.findings = draft, found
+    elif len(trials) == 1:
+        state.refused.add((_key(trials[0].finding), trials[0].edit.effect(base.text)))
+    else:
+        half = len(trials) // 2
+        _settle(state, base, kept, trials[:half])
+        _settle(state, base, kept, trials[half:])
+
+
+def _is_better(state: State, found: list[Finding], trials: list[Trial]) -> bool:
+    """Whether the findings of all trials are gone, none came, and so there are fewer errors than before."""
+    before, after = _keys(state.findings), _keys(found)
+    gone = all(after[_key(trial.finding)] < before[_key(trial.finding)] for trial in trials)
+    if state.patient:
+        return gone and after.total() <= before.total()
+    return gone and not after - before and after.total() < before.total()
+
+
+def _keys(findings: Sequence[Finding]) -> Counter[Key]:
+    return Counter(_key(finding) for finding in findings if finding.level == "error")
+
+
+def _key(finding: Finding) -> Key:
+    """What stays the same of a finding when lines move and other findings go."""
+    if finding.stated or finding.actual or finding.symbol:
+        return finding.rule, finding.symbol, finding.stated, finding.actual
+    return finding.rule, "", finding.evidence, ""
