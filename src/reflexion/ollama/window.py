@@ -2,11 +2,14 @@
 
 There is no endpoint that counts tokens, so the estimate is made from characters and errs on the large side:
 source code on common tokenizers takes about 3.0 to 3.6 characters a token (measured with SmolLM2 on this
-project's own sources); a character outside ASCII is counted as a token of its own.
+project's own sources); a character outside ASCII is counted as a token of its own. What a server counts of whole
+prompts then corrects the estimate, model by model.
 """
 
 import re
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
 
 from reflexion.errors import PromptTooLarge
 
@@ -16,22 +19,97 @@ MOST_CHARACTERS_PER_TOKEN = 10.0
 TOKENS_PER_MESSAGE = 8
 SMALLEST_REPLY = 1024
 
+# A learned estimate stays between these shares of the first one: 5 characters a token and 1.
+LEAST_SHARE, MOST_SHARE = 0.6, 3.0
+# What is added to the largest share seen, before an estimate is lowered to it.
+MARGIN = 1.05
+# Of a shorter prompt the template around the messages is too large a part.
+LEAST_TO_LEARN_FROM = 500
+PROMPTS_TO_LOWER = 3
+PROMPTS_KEPT = 32
+BEGINNINGS_KEPT = 256
+
+Estimate = Callable[[Iterable[str]], int]
+
 
 def estimate_tokens(texts: Iterable[str]) -> int:
     """Return about how many tokens a conversation of these message texts takes, rather too many than too few."""
+    return int(_estimate(texts)) + 1
+
+
+def _estimate(texts: Iterable[str]) -> float:
     total = 0.0
     for text in texts:
         ascii_count = sum(map(len, re.findall(r"[\x00-\x7f]+", text)))
         total += ascii_count / CHARACTERS_PER_TOKEN + (len(text) - ascii_count) + TOKENS_PER_MESSAGE
-    return int(total) + 1
+    return total
 
 
-def room_for_reply(texts: Iterable[str], window: int, num_predict: int, what: str) -> int:
+class TokenEstimate:
+    """``estimate_tokens`` for one model, corrected by what its server counted. Safe to use from several threads.
+
+    It begins as ``estimate_tokens``. A prompt that took more tokens than thought raises it at once. It is lowered only
+    after several prompts, to the largest share of them and a margin. It says too many rather than too few.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._share = 1.0
+        self._shares: deque[float] = deque(maxlen=PROMPTS_KEPT)
+        self._beginnings: deque[int] = deque(maxlen=BEGINNINGS_KEPT)
+
+    def __call__(self, texts: Iterable[str]) -> int:
+        """Return about how many tokens a conversation of these message texts takes."""
+        return int(_estimate(texts) * self._share) + 1
+
+    def learn(self, texts: Sequence[str], prompt_tokens: int, window: int) -> None:
+        """Take in what a server counted of a prompt that it answered; of ``window`` tokens or more, it was cut.
+
+        Nothing is learned from a short prompt. Some servers leave out of the count what they had in their cache, so a
+        prompt that begins as an earlier one never lowers the estimate, and a count that no tokenizer can reach is
+        left aside.
+        """
+        thought = _estimate(texts)
+        if not 0 < prompt_tokens < window or thought < LEAST_TO_LEARN_FROM or prompt_tokens < thought * LEAST_SHARE:
+            return
+        share = min(prompt_tokens / thought, MOST_SHARE)
+        with self._lock:
+            beginning = hash(tuple(texts[:2]))
+            if beginning not in self._beginnings:
+                self._beginnings.append(beginning)
+                self._shares.append(share)
+            elif share > self._share:
+                self._shares.append(share)
+            self._share = self._learned(share)
+
+    def _learned(self, share: float) -> float:
+        largest = max(self._shares, default=1.0)
+        if share > self._share or len(self._shares) >= PROMPTS_TO_LOWER:
+            return min(max(largest * MARGIN, LEAST_SHARE), MOST_SHARE)
+        return self._share
+
+
+class TokenEstimates:
+    """The estimates of a run, one a model. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._by_model: dict[str, TokenEstimate] = {}
+
+    def of(self, model: str) -> TokenEstimate:
+        """Return the model's own estimate, the same object every time."""
+        with self._lock:
+            return self._by_model.setdefault(model, TokenEstimate())
+
+
+def room_for_reply(
+    texts: Iterable[str], window: int, num_predict: int, what: str, estimate: Estimate = estimate_tokens
+) -> int:
     """Return the reply's token limit: ``num_predict``, or what the prompt leaves of the window if that is less.
 
     Raises PromptTooLarge when less than a useful reply is left.
     """
-    prompt = estimate_tokens(texts)
+    prompt = estimate(texts)
     room = window - prompt
     if room < min(num_predict, SMALLEST_REPLY):
         raise PromptTooLarge(
