@@ -1,0 +1,383 @@
+"""Runs the examples of a page, inside the sandbox. Never imported: ``runner.py`` sends its text into the job.
+
+The plan beside this file is a Python literal (see ``protocol.py``). The source is imported once; then every example
+runs in a child of its own, forked from here, in a fresh namespace. An example that stops at an unknown name runs
+again after the examples before it. What is told goes to the result's file descriptor, one record a line, texts in
+hexadecimal.
+
+All of it is self-reported: an example runs as the same user in the same sandbox, and could forge its own records or
+those of the others. The boundary is the sandbox's, not this file's.
+
+Start-up is most of what a small page costs, so nothing is imported here that the interpreter has not loaded already,
+but for ``select`` and ``time``.
+"""
+
+# It has to outlive whatever the code in it raises, to run that code, and to do without pathlib and contextlib.
+# ruff: noqa: BLE001, PTH108, PTH118, PTH120, PTH123, S102, S112, S307, SIM105
+
+import os
+import select
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType as Module
+    from typing import Any
+
+    Plan = dict[str, Any]
+
+EXAMPLE = "<example>"
+NAME_ERROR = 3
+# Longer texts are not compared by anybody.
+MAX_TEXT = 20_000
+MAX_OUTPUT = 200_000
+MAX_RECORDS = 2_000
+MAX_CAUSES = 6
+COROUTINE = 0x80
+TOP_LEVEL_AWAIT = 0x2000
+POLL_S = 0.002
+
+
+def hexed(text: str) -> str:
+    """Return a text's bytes in hexadecimal, "-" for none."""
+    return text[:MAX_TEXT].encode("utf-8", "backslashreplace").hex() or "-"
+
+
+def shown(make: "Callable[[object], str]", value: object) -> str:
+    """Return ``repr`` or ``str`` of a value, whatever its methods do."""
+    try:
+        text = make(value)
+        return text if isinstance(text, str) else "?"
+    except Exception as error:
+        return f"<{type(error).__name__} in {make.__name__}>"
+
+
+class Recorder:
+    """What the example's instrumented code calls: notes values and where in the output they were worked out."""
+
+    def __init__(self, output: int) -> None:
+        self.output = output
+        self.records: list[str] = []
+        self.begun: dict[int, int] = {}
+
+    def place(self) -> int:
+        """Return how many bytes were printed so far."""
+        for stream in {id(sys.stdout): sys.stdout, id(sys.__stdout__): sys.__stdout__}.values():
+            try:
+                stream.flush()  # type: ignore[union-attr]
+            except Exception:
+                continue
+        return os.fstat(self.output).st_size
+
+    def note(self, *words: object) -> None:
+        """Keep a record; more than anybody reads are dropped."""
+        if len(self.records) < MAX_RECORDS:
+            self.records.append(" ".join(map(str, words)))
+
+    def begin(self, number: int) -> None:
+        """Note that a statement begins."""
+        self.begun[number] = self.place()
+        self.note("begin", number)
+
+    def end(self, number: int) -> None:
+        """Note that a statement has ended, and what it printed."""
+        self.note("ended", number, self.begun.get(number, 0), self.place())
+
+    def value(self, number: int, value: object) -> object:
+        """Note a statement's end and its value."""
+        self.end(number)
+        self.look(number, lambda: value)
+        return value
+
+    def shown(self, step: int, value: object) -> None:
+        """Note the value of a bare expression that an output block may show."""
+        self.place()
+        self.note("shown", step, *self.texts(value))
+
+    def look(self, number: int, get: "Callable[[], object]") -> None:
+        """Note what an expression is now, if it is anything."""
+        try:
+            value = get()
+        except Exception:
+            return
+        self.note("value", number, *self.texts(value))
+
+    def texts(self, value: object) -> tuple[str, str, str, int]:
+        """Return a value's texts and whether they are cut."""
+        first, second = shown(repr, value), shown(str, value)
+        cut = max(len(first), len(second)) > MAX_TEXT
+        return hexed(first), hexed(second), hexed(type(value).__name__), int(cut)
+
+
+def raised_words(error: BaseException, source_folder: str) -> tuple[object, ...]:
+    """Return what is told of an exception: line, where it came from, types, message, what it names, and its causes."""
+    line, origin, trace = 0, "other", error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name == EXAMPLE:
+            line = trace.tb_lineno
+            origin = "example"
+        elif name != __file__:
+            origin = "source" if name.startswith(source_folder) else "other"
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.filename == EXAMPLE:
+        line, origin = error.lineno or 0, "example"
+    types = ",".join(f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__)
+    causes: list[str] = []
+    step: BaseException | None = error
+    while step is not None and len(causes) < MAX_CAUSES:
+        number = getattr(step, "errno", None) if isinstance(step, OSError) else None
+        causes.append(f"{type(step).__module__}.{type(step).__qualname__}:{number if isinstance(number, int) else ''}")
+        step = step.__cause__ or step.__context__
+    told = getattr(error, "name", None) if isinstance(error, (NameError, ImportError)) else None
+    told = told if isinstance(told, str) else ""
+    return line, origin, hexed(types), hexed(shown(str, error)), hexed(told), hexed(",".join(causes))
+
+
+class Aliases:
+    """The last of the import system's finders: modules of other names that stand for the source."""
+
+    def __init__(self, names: list[str], source: "Module") -> None:
+        self.names = set(names)
+        self.packages = {name.rpartition(".")[0] for name in names if "." in name}
+        self.packages |= {".".join(name.split(".")[:end]) for name in names for end in range(1, name.count(".") + 1)}
+        self.source = source
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        """Return a spec for a name that stands for the source, or for a package around one."""
+        if name not in self.names and name not in self.packages:
+            return None
+        make: Any = type(os.__spec__)
+        spec: ModuleSpec = make(name, self, is_package=name in self.packages)
+        return spec
+
+    def create_module(self, spec: "ModuleSpec") -> None:
+        """Leave the making of the module to the import system."""
+
+    def exec_module(self, module: "Module") -> None:
+        """Put the source in the module's place, or let a package around it have the source's names as well."""
+        name, source = module.__name__, self.source
+        if name in self.packages:
+            vars(module)["__getattr__"] = lambda wanted: getattr(source, wanted)
+            for key in getattr(source, "__all__", None) or [one for one in vars(source) if not one.startswith("_")]:
+                vars(module).setdefault(key, getattr(source, key, None))
+        else:
+            sys.modules[name] = source
+
+
+def load_source(name: str, folder: str) -> "Module":
+    """Import the source; where the package around it cannot be imported, without the package's own code."""
+    sys.path.insert(0, folder)
+    try:
+        __import__(name)
+    except Exception as error:
+        if "." not in name:
+            raise
+        parts = name.split(".")
+        for key in [key for key in sys.modules if key == parts[0] or key.startswith(parts[0] + ".")]:
+            del sys.modules[key]
+        for end in range(1, len(parts)):
+            package = type(sys)(".".join(parts[:end]))
+            package.__path__ = [os.path.join(folder, *parts[:end])]
+            sys.modules[package.__name__] = package
+        try:
+            __import__(name)
+        except Exception:
+            raise error from None
+    return sys.modules[name]
+
+
+class Runner:
+    """Runs examples in this process, which is a child of the driver."""
+
+    def __init__(self, plan: "Plan", source: "Module", source_folder: str, recorder: Recorder) -> None:
+        self.source_folder = source_folder
+        self.recorder = recorder
+        self.loop: Any = None
+        self.module = type(sys)("__main__")
+        self.names = vars(self.module)
+        sys.modules["__main__"] = self.module
+        sys.meta_path.append(Aliases(plan["aliases"], source))
+        own = {key: value for key, value in vars(source).items() if not (key[:2] == "__" and key[-2:] == "__")}
+        self.names.update(own)
+        self.names.setdefault(source.__name__.rpartition(".")[2], source)
+        self.names["__builtins__"] = __builtins__
+        self.names["_reflexion_"] = recorder
+
+    def prefill(self, wanted: "Iterable[tuple[str, str, str]]") -> None:
+        """Give the namespace what the example forgot to import."""
+        for name, module, attribute in wanted:
+            try:
+                __import__(module)
+                found = sys.modules[module]
+                self.names[name] = getattr(found, attribute) if attribute else found
+            except Exception:
+                continue
+
+    def step(self, code: str, line: int, mode: str, flags: int) -> None:
+        """Run one step, top-level ``await`` included."""
+        text = "\n" * (line - 1) + code + ("\n" if mode == "single" else "")
+        compiled = compile(text, EXAMPLE, mode, flags | TOP_LEVEL_AWAIT, dont_inherit=True)
+        if not compiled.co_flags & COROUTINE:
+            exec(compiled, self.names)
+            return
+        if self.loop is None:
+            import asyncio
+
+            self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
+        self.loop.run_until_complete(eval(compiled, self.names))
+
+    def run(self, example: "Plan", *, quiet: bool = False) -> bool:
+        """Run an example's steps; returns whether it stopped at an unknown name. ``quiet``: nothing is noted."""
+        self.prefill(example["prefill"])
+        note = (lambda *words: None) if quiet else self.recorder.note
+        if quiet:
+            self.names["_reflexion_"] = Silence()
+        for number, (line, code, may_raise) in enumerate(example["steps"]):
+            start = 0 if quiet else self.recorder.place()
+            try:
+                self.step(code, line, example["mode"], example["flags"])
+            except BaseException as error:
+                note("raised", number, *raised_words(error, self.source_folder))
+                if isinstance(error, (SystemExit, KeyboardInterrupt, MemoryError)):
+                    break
+                if isinstance(error, NameError) and not quiet and may_raise < 2:
+                    return True
+                if not (may_raise or quiet):
+                    break
+            if not quiet:
+                note("step", number, start, self.recorder.place())
+        self.names["_reflexion_"] = self.recorder
+        return False
+
+
+class Silence:
+    """The recorder of an example that only runs for those after it."""
+
+    def __getattr__(self, name: str) -> "Callable[..., object]":
+        return lambda *given: given[1] if name in ("value", "shown") and len(given) > 1 else None
+
+
+def in_child(
+    plan: "Plan", source: "Module", folder: str, number: int, before: list[int], output: int, records: int
+) -> None:
+    """Run one example, note what it did, and end this process."""
+    recorder = Recorder(output)
+    runner = Runner(plan, source, folder, recorder)
+    for earlier in before:
+        runner.run(plan["examples"][earlier], quiet=True)
+    recorder.place()
+    recorder.note("start", os.fstat(output).st_size)
+    unknown = runner.run(plan["examples"][number])
+    recorder.place()
+    recorder.note("done")
+    write(records, "\n".join(recorder.records) + "\n")
+    os._exit(NAME_ERROR if unknown else 0)
+
+
+def write(target: int, text: str) -> None:
+    """Write all of a text."""
+    data = text.encode("ascii", "backslashreplace")
+    while data:
+        data = data[os.write(target, data) :]
+
+
+def scratch(name: str) -> int:
+    """Return a new file that only descriptors reach."""
+    found = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    os.unlink(name)
+    return found
+
+
+def wait(child: int, seconds: float) -> int | None:
+    """Wait for a child to end; returns its exit code, or None when its time is over. Its group is killed."""
+    until = time.monotonic() + seconds
+    try:
+        handle = os.pidfd_open(child)
+    except (AttributeError, OSError):
+        handle = None
+    status = 0
+    if handle is not None:
+        ready = select.select([handle], [], [], seconds)[0]
+        os.close(handle)
+        over = not ready
+    else:
+        over = True
+        while time.monotonic() < until:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                over = False
+                break
+            time.sleep(POLL_S)
+    try:
+        os.killpg(child, 9)
+    except OSError:
+        pass
+    if handle is not None or over:
+        _, status = os.waitpid(child, 0)
+    return None if over else os.waitstatus_to_exitcode(status)
+
+
+def run_child(plan: "Plan", source: "Module", folder: str, number: int, before: list[int], result: int) -> int | None:
+    """Run one example in a child and write what it noted; returns its exit code, or None for one out of time."""
+    output, records = scratch(f".output{number}"), scratch(f".records{number}")
+    child = os.fork()
+    if not child:
+        try:
+            os.setsid()
+            os.close(result)
+            os.dup2(output, 1)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            sys.stdout = open(  # noqa: SIM115
+                1, "w", encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False
+            )
+            vars(sys)["__stdout__"] = sys.stdout
+            in_child(plan, source, folder, number, before, output, records)
+        finally:
+            os._exit(99)
+    code = wait(child, plan["seconds"])
+    told = os.pread(records, MAX_TEXT * 100, 0)
+    size = os.fstat(output).st_size
+    printed = os.pread(output, MAX_OUTPUT, 0) if plan["examples"][number]["output"] else b""
+    os.close(output)
+    os.close(records)
+    state = "late" if code is None else f"exit{code}"
+    after = "after" if before else "alone"
+    write(result, f"example {number} {after} {state}\n" + told.decode("ascii", "replace"))
+    write(result, f"printed {size} {printed.hex() or '-'}\nend {number}\n")
+    return code
+
+
+def main() -> None:
+    """Import the source, then run what the plan asks for."""
+    folder = os.path.dirname(__file__)
+    result = int(os.environ.pop("REFLEXION_RESULT_FD"))
+    os.environ.pop("REFLEXION_FILES", None)
+    os.set_inheritable(result, False)
+    with open(os.path.join(folder, "plan.txt"), encoding="utf-8") as file:
+        plan = eval(file.read(), {"__builtins__": {}})
+    sys.argv[:] = ["example.py"]
+    source_folder = os.path.join(folder, "source")
+    write(result, "driver 1\n")
+    try:
+        source = load_source(plan["module"], source_folder)
+    except BaseException as error:
+        words = raised_words(error, source_folder)
+        write(result, " ".join(map(str, ("unloaded", *words))) + "\n")
+        os._exit(0)
+    write(result, "loaded\n")
+    for number, after in plan["run"]:
+        write(result, f"begun {number}\n")
+        earlier = list(range(number))
+        code = run_child(plan, source, source_folder, number, earlier if after else [], result)
+        if code == NAME_ERROR and not after and earlier:
+            run_child(plan, source, source_folder, number, earlier, result)
+    write(result, "finished\n")
+    os._exit(0)
+
+
+main()

@@ -1,0 +1,235 @@
+"""ExampleRunner: runs the examples of pages about one source in a sandbox, and judges what they told.
+
+What an example tells is told by the process that it ran in, so it is no proof against a hostile source: see
+``driver.py``. It is proof enough against an honest source with a wrong page.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from reflexion.evidence.claims import Claims
+from reflexion.evidence.examples.findings import Judgement, judge, placed, same_finding, syntax_finding
+from reflexion.evidence.examples.imports import SourceNames, source_names
+from reflexion.evidence.examples.pages import Unparsed, plan_page
+from reflexion.evidence.examples.plan import Plan
+from reflexion.evidence.examples.protocol import NAME_ERROR, Outcome, Told, plan_text, read_result
+from reflexion.evidence.examples.report import ExamplesReport, NotRun
+from reflexion.evidence.facts import Facts
+from reflexion.evidence.finding import Finding
+from reflexion.importable import SourceTree
+from reflexion.sandbox.job import Completed, Job, Limits, Sandbox
+
+# A page whose examples end the driver itself gets this many jobs; what is left then is not run.
+MAX_JOBS = 4
+SECONDS_EACH = 5.0
+NO_SANDBOX = "there is no sandbox to run it in"
+NO_TREE = "the source cannot be imported from here"
+
+_Key = tuple[object, ...]
+_Wanted = tuple[int, bool]
+
+
+@dataclass(slots=True)
+class _Page:
+    """The plans of one page with what identifies each, so that the same example is not run twice."""
+
+    plans: Sequence[Plan]
+    entries: Sequence[object]
+    aliases: Sequence[str]
+
+    def key(self, wanted: _Wanted, attempt: int) -> _Key:
+        """Return what a run's result depends on."""
+        number, after = wanted
+        entries = self.entries[: number + 1] if after else self.entries[number : number + 1]
+        return (attempt, repr((entries, self.aliases)))
+
+
+class ExampleRunner:
+    """Runs the examples of pages about one source; remembers results, so that the same examples are not run twice.
+
+    :param sandbox: where to run them; None: no example is run, with the reason ``why_not``
+    :param tree: what makes the source importable; None: as without a sandbox
+    :param limits: those of one job; a page's examples share a job, and each has at most 5 s of it
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox | None,
+        tree: SourceTree | None,
+        *,
+        why_not: str = "",
+        limits: Limits | None = None,
+    ) -> None:
+        self._sandbox = sandbox
+        self._tree = tree
+        self._why_not = why_not or (NO_SANDBOX if sandbox is None else NO_TREE)
+        self._limits = limits or Limits()
+        self._driver = Path(__file__).with_name("driver.py").read_bytes()
+        self._known: dict[_Key, Outcome] = {}
+
+    def run(self, claims: Claims, facts: Facts) -> ExamplesReport:
+        """Return what the examples of a page show; code that does not parse is found without running anything.
+
+        Raises SandboxError: trouble of the sandbox is never a finding and never a pass.
+        """
+        names = source_names(facts, self._tree.module if self._tree else facts.module)
+        planned = plan_page(claims, names, facts.text)
+        unparsed = [one for one in planned if isinstance(one, Unparsed)]
+        plans = [one for one in planned if isinstance(one, Plan)]
+        judged = self._judged(plans, names) if plans else []
+        found = [syntax_finding(one.line, one.error, one.code) for one in unparsed]
+        found += [finding for one in judged for finding in one.findings]
+        pairs = list(zip(plans, judged, strict=True))
+        not_run = tuple(NotRun(plan.example.line, one.not_run) for plan, one in pairs if one.not_run)
+        lines = claims.text.split("\n")
+        return ExamplesReport(
+            tuple(placed(finding, lines) for finding in sorted(found, key=lambda one: one.line)),
+            len(planned),
+            len(planned) - len(not_run),
+            not_run,
+        )
+
+    def _judged(self, plans: Sequence[Plan], names: SourceNames) -> list[Judgement]:
+        if self._sandbox is None or self._tree is None:
+            return [Judgement(not_run=self._why_not)] * len(plans)
+        page = _page(plans)
+        outcomes = self._first_runs(page)
+        judged = [judge(plan, outcome, names) for plan, outcome in zip(plans, outcomes, strict=True)]
+        doubtful = [number for number, one in enumerate(judged) if one.findings]
+        return self._confirmed(page, judged, outcomes, doubtful, names) if doubtful else judged
+
+    def _first_runs(self, page: _Page) -> list[Outcome]:
+        """Run each example alone; where it stopped at an unknown name, after those before it."""
+        numbers = range(len(page.plans))
+        missing = [(number, False) for number in numbers if self._best(page, number) is None]
+        if missing:
+            self._run(page, missing, attempt=0)
+        found = [self._best(page, number) for number in numbers]
+        return [one if one is not None else Outcome(problem="it told nothing") for one in found]
+
+    def _best(self, page: _Page, number: int, attempt: int = 0) -> Outcome | None:
+        alone = self._known.get(page.key((number, False), attempt))
+        if alone is None or alone.code != NAME_ERROR or number == 0:
+            return alone
+        return self._known.get(page.key((number, True), attempt))
+
+    def _confirmed(
+        self,
+        page: _Page,
+        judged: list[Judgement],
+        outcomes: Sequence[Outcome],
+        doubtful: Sequence[int],
+        names: SourceNames,
+    ) -> list[Judgement]:
+        """Keep the findings that come again in another process, and with the page's earlier examples run before.
+
+        What differs from one run to the next (a time, a random number) cannot be judged, and what only works after
+        the examples above it does work for the reader.
+        """
+        wanted = [(number, False) for number in doubtful]
+        wanted += [(number, True) for number in doubtful if number and not outcomes[number].after]
+        missing = [one for one in wanted if self._known.get(page.key(one, 1)) is None]
+        if missing:
+            self._run(page, missing, attempt=1)
+        result = list(judged)
+        for number in doubtful:
+            again = self._best(page, number, attempt=1)
+            after = self._known.get(page.key((number, True), 1)) if number and not outcomes[number].after else None
+            others = [judge(page.plans[number], one, names) for one in (again, after) if one is not None]
+            kept = tuple(one for one in judged[number].findings if _stands(one, others))
+            result[number] = replace(judged[number], findings=kept)
+        return result
+
+    def _run(self, page: _Page, wanted: Sequence[_Wanted], attempt: int) -> None:
+        """Run examples, in further jobs where one of them ended the job, and remember what each told."""
+        left = list(wanted)
+        for _ in range(MAX_JOBS):
+            if not left:
+                return
+            completed = self._job(page, left)
+            told = read_result(completed.result)
+            for key, outcome in told.outcomes.items():
+                self._known[page.key(key, attempt)] = outcome
+            left = [one for one in left if one not in told.outcomes]
+            ended = _whole_problem(told, completed)
+            culprit = left[:1] if not ended and not told.finished else []
+            for one in left if ended or told.finished else culprit:
+                problem = ended or _own_problem(told, completed)
+                self._known[page.key(one, attempt)] = Outcome(problem=problem)
+            left = [] if ended or told.finished else left[1:]
+        for one in left:
+            self._known[page.key(one, attempt)] = Outcome(problem="the examples before it used up the page's time")
+
+    def _job(self, page: _Page, wanted: Sequence[_Wanted]) -> Completed:
+        assert self._sandbox is not None
+        assert self._tree is not None
+        seconds = min(SECONDS_EACH, self._limits.wall_s / 3)
+        plan = plan_text(self._tree.module, page.aliases, page.entries, wanted, seconds)
+        files = {f"source/{path}": content for path, content in self._tree.files.items()}
+        files |= {"driver.py": self._driver, "plan.txt": plan.encode("utf-8", "surrogatepass")}
+        return self._sandbox.run(Job(files, ("driver.py",), self._limits))
+
+
+def _page(plans: Sequence[Plan]) -> _Page:
+    aliases = dict.fromkeys(name for plan in plans for name in plan.imports.aliases)
+    return _Page(plans, [_entry(plan) for plan in plans], list(aliases))
+
+
+def _entry(plan: Plan) -> Mapping[str, object]:
+    """Return what the driver is told of an example."""
+    expected = {step for one in plan.expected for step in one.steps}
+    named = {step for one in plan.expected if one.said.type.endswith("NameError") for step in one.steps}
+    return {
+        "steps": [
+            (step.line, step.code, 2 if number in named else int(number in expected))
+            for number, step in enumerate(plan.steps)
+        ],
+        "mode": "single" if plan.doctest else "exec",
+        "flags": plan.flags,
+        "prefill": list(plan.imports.prefill),
+        "output": plan.wants_output,
+    }
+
+
+def _whole_problem(told: Told, completed: Completed) -> str:
+    """Return why no example of the page could be run, or nothing."""
+    if told.unloaded is not None:
+        return f"the source cannot be imported ({' '.join(told.unloaded.last_line.split())[:200]})"
+    if told.loaded:
+        return ""
+    if completed.timed_out:
+        return "importing the source does not end within the time limit"
+    return f"importing the source ended the interpreter (exit code {completed.exit_code})"
+
+
+def _own_problem(told: Told, completed: Completed) -> str:
+    if told.finished:
+        return "it told nothing"
+    if completed.timed_out:
+        return "it did not end within its time limit"
+    return f"it ended the run of the page's examples (exit code {completed.exit_code})"
+
+
+def _stands(finding: Finding, others: Sequence[Judgement]) -> bool:
+    """Say whether a finding is made again, with the same words, by every other run that could be judged."""
+    if _is_clock(finding.message):
+        return False
+    return all(
+        any(same_finding(finding, one) for one in other.findings)
+        for other in others
+        if other.findings or not other.not_run
+    )
+
+
+def _is_clock(message: str) -> bool:
+    """Say whether what is real holds today's date, which was another one when the page was written."""
+    return any(text in message.rpartition(" is ")[2] for text in _todays())
+
+
+def _todays() -> Iterator[str]:
+    for now in (datetime.now(UTC) + timedelta(hours=hours) for hours in (-14, 0, 14)):
+        yield now.strftime("%Y-%m-%d")
+        yield f"datetime.date({now.year}, {now.month}, {now.day})"
+        yield f"datetime.datetime({now.year}, {now.month}, {now.day},"
