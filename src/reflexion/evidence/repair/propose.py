@@ -37,7 +37,7 @@ def proposals(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
     """The edits for a finding; those that may take true words along (``rough``) come last."""
     symbol = sheet.source.symbols.get(finding.symbol) if sheet.source else None
     proposer = _PROPOSERS.get(finding.rule) or _PROPOSERS.get(finding.rule[0], _anything)
-    yield from (replace(edit, rough=False) for edit in proposer(sheet, finding, symbol))
+    yield from proposer(sheet, finding, symbol)
     yield from (replace(edit, rough=True) for edit in _rough(sheet, finding, symbol))
 
 
@@ -66,15 +66,27 @@ def _missing_symbol(sheet: Sheet, _: Finding, symbol: Symbol | None) -> Iterator
 def _phantom_symbol(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
     """The name of a symbol that the page lacks, if it is alike; else the section, the lead with what follows, the piece."""
     if sheet.page is not None:
-        lacking = {name: one for name, one in sheet.page.source.symbols.items() if name not in sheet.page.documented}
         last = finding.stated.removesuffix("()").rpartition(".")[2]
-        names = {one.name for one in lacking.values() if one.kind in {"function", "method", "class", "property"}}
-        for name in get_close_matches(last, sorted(names), n=2, cutoff=_SIMILAR):
+        for name in _without_section(sheet, last):
             yield from _renamed(sheet, finding.line, last, name)
     yield from section_removal(sheet, finding.line)
     if sheet.headed(finding.line) is None:
         yield from _led_removal(sheet, finding)
     yield from removals(sheet, finding)
+
+
+def _without_section(sheet: Sheet, like: str) -> list[str]:
+    """Names like the given one of symbols that have no section: the likeliest two."""
+    kinds = {"function", "method", "class", "property"}
+    known = sheet.page.source.symbols.values() if sheet.page else ()
+    names = {one.name for one in known if one.kind in kinds and one.public and not _has_section(sheet, one)}
+    alike = [name for name in sorted(names) if len(name) > 2 and (like.startswith(name) or like.endswith(name))]
+    return list(dict.fromkeys([*alike, *get_close_matches(like, sorted(names), n=2, cutoff=_SIMILAR)]))[:2]
+
+
+def _has_section(sheet: Sheet, symbol: Symbol) -> bool:
+    whole = sheet.whole_section(symbol)
+    return whole is not None and whole.level > 0
 
 
 def _renamed(sheet: Sheet, line: int, old: str, new: str) -> Iterator[Edit]:

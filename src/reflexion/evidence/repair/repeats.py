@@ -57,7 +57,7 @@ def _rows(sheet: Sheet) -> Iterator[Edit]:
     changes: list[Change] = []
     for line in range(1, sheet.last_line + 1):
         row = sheet.row(line).strip()
-        if len(row) < _LONG or line in sheet.in_fence or sheet.is_kept(line) or set(row) <= set("|-: "):
+        if len(row) < _LONG or sheet.is_kept(line) or sheet.kind_at(line) in {"fence", "row", "table", "heading"}:
             continue
         if row in seen:
             changes.append(Change(sheet.start(line), sheet.start(line + 1), ""))

@@ -8,7 +8,8 @@ from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.repair.edits import Draft, Edit, applied, compatible, first_draft
 from reflexion.evidence.repair.propose import proposals
-from reflexion.evidence.sheet import Sheet
+from reflexion.evidence.repair.remove import cut
+from reflexion.evidence.sheet import Section, Sheet
 
 Check = Callable[[str], list[Finding]]
 Key = tuple[str, str, str, str]
@@ -18,6 +19,7 @@ _FIRST_CHECKS = 60
 _CHECKS_A_FINDING = 12
 _MOST_CHECKS = 900
 _MOST_PROPOSALS = 60
+_MOST_TIDYINGS = 4
 
 
 @dataclass
@@ -60,18 +62,63 @@ def search(text: str, facts: Facts | None, check: Check, order: Callable[[Sequen
         state.refused.clear()
         while state.errors and state.left > 0 and _round(state, facts, order):
             pass
+    if state.mended:
+        _tidy(state, Sheet(text, facts), facts)
     return state
+
+
+def _tidy(state: State, first: Sheet, facts: Facts | None) -> None:
+    """Take out headings and lead-ins below which nothing is left, unless there was nothing in the first text."""
+    empty = {section.line for section in first.sections if section.line == section.end_line}
+    for _ in range(_MOST_TIDYINGS):
+        sheet = Sheet(state.draft.text, facts)
+        bare = [
+            one for one in sheet.sections if _is_bare(sheet, one) and state.draft.origins[one.line - 1] not in empty
+        ]
+        edits = [cut(sheet, one.line, one.end_line) for one in bare if one.level > 1]
+        if not edits or state.left <= 0:
+            return
+        draft = applied(state.draft, compatible(edits))
+        found = state.check(draft.text)
+        state.left -= 1
+        if _keys(found) - _keys(state.findings):
+            return
+        state.mended += [(state.draft.origin(edit.start), f"{edit.what} (nothing was left below it)") for edit in edits]
+        state.draft, state.findings = draft, found
+
+
+def _is_bare(sheet: Sheet, section: Section) -> bool:
+    below = range(section.line + 1, section.end_line + 1)
+    return all(sheet.is_blank(line) or sheet.is_kept(line) or set(sheet.row(line)) <= set("=-") for line in below)
 
 
 def _round(state: State, facts: Facts | None, order: Callable[[Sequence[Finding]], list[Finding]]) -> bool:
     """Try the first open edit of every finding; whether anything was left to try."""
     sheet = Sheet(state.draft.text, facts)
-    trials = [trial for finding in order(state.errors) if (trial := _next_trial(state, sheet, finding)) is not None]
+    trials = _trials(state, sheet, order(state.errors))
     fitting = compatible(trial.edit for trial in trials)
     chosen = [trial for trial in trials if any(trial.edit is edit for edit in fitting)]
     base, kept = state.draft, list[Trial]()
     _settle(state, base, kept, chosen[: 1 if state.patient else None])
     return bool(trials)
+
+
+def _trials(state: State, sheet: Sheet, errors: list[Finding]) -> list[Trial]:
+    """One edit for each finding of the first stage that has any: what is missing may turn up once the rest is mended."""
+    for stage in range(3):
+        found = [_next_trial(state, sheet, finding) for finding in errors if _stage(finding) == stage]
+        trials = [trial for trial in found if trial is not None]
+        if trials:
+            return trials
+    return []
+
+
+def _stage(finding: Finding) -> int:
+    """0 for what hides parts of the page, 2 for what is missing, 1 for all else."""
+    if finding.rule in {"T004", "T008"}:
+        return 0
+    lacks = finding.rule == "S101" or (bool(finding.actual) and not finding.stated)
+    return 2 if lacks and finding.rule in {"S101", "S104", "P201", "E301", "R402"} else 1
 
 
 def _next_trial(state: State, sheet: Sheet, finding: Finding) -> Trial | None:

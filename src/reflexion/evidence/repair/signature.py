@@ -72,8 +72,27 @@ def _as_property(sheet: Sheet, found: Written, symbol: Symbol) -> Iterator[Edit]
         margin = sheet.text[start : found.start]
         if not margin.strip():
             yield Edit((Change(start, start, f"{margin}@property\n"),), f"`{symbol.name}` became a property")
-    bare = f"{found.path}{symbol.name}"
-    yield Edit((Change(found.start, found.end, bare),), became(found.text, bare))
+    change = Change(found.start, found.end, f"{found.path}{symbol.name}")
+    word = _method_word(sheet, symbol)
+    if word is not None and word.start >= change.end:
+        yield Edit((change, word), became(found.text, change.new))
+    yield Edit((change,), became(found.text, change.new))
+
+
+def _method_word(sheet: Sheet, symbol: Symbol) -> Change | None:
+    """The word "method" in a property's section that does not speak of a property, as that word."""
+    own = sheet.own_section(symbol)
+    rows = range(own.line + 1, own.end_line + 1) if own else range(0)
+    prose = [line for line in rows if line not in sheet.in_fence]
+    if any("property" in sheet.row(line) for line in prose):
+        return None
+    for line in prose:
+        found = re.search(r"(?<![\w`])[Mm]ethod(?![\w`])", sheet.row(line))
+        if found:
+            start = sheet.start(line)
+            new = "Property" if found[0][0] == "M" else "property"
+            return Change(start + found.start(), start + found.end(), new)
+    return None
 
 
 def _rewrite(sheet: Sheet, found: Written, symbol: Symbol, signature: Signature) -> str:

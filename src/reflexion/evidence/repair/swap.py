@@ -82,12 +82,14 @@ def _all_of(sheet: Sheet, hits: list[Hit], right: str) -> Edit:
 
 
 def in_style(text: str, old: str, facts: Facts | None) -> str:
-    """Source text with the quotes that the document, or else the source itself, has in the same place."""
-    if "'" not in text or '"' in text:
-        return text
-    doubled = text.replace("'", '"')
-    from_source = facts is not None and doubled in facts.text and text not in facts.text
-    return doubled if ('"' in old and "'" not in old) or (from_source and "'" not in old) else text
+    """Source text with the quotes that the document has in the same place, and else as the source itself spells it."""
+    if facts is not None and re.search(r"[^\w.\s]", text):
+        tokens = re.findall(r"\w+|['\"]|\s+|[^\w\s]", text)
+        parts = (r"['\"]" if one in "'\"" else r"[ ]*" if one.isspace() else rf"[ ]*{re.escape(one)}" for one in tokens)
+        spelled = re.search("".join(parts), facts.text)
+        text = spelled[0].strip() if spelled else text
+    alike = "'" in text and '"' not in text and '"' in old and "'" not in old
+    return text.replace("'", '"') if alike else text
 
 
 def became(old: str, new: str) -> str:
