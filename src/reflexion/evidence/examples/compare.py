@@ -125,12 +125,14 @@ class _Comparison:
             return bool(numbers[0] and numbers[1]) and same_number(*numbers, self.said.loose)
         if isinstance(first, ast.Constant) or isinstance(second, ast.Constant):
             return self.same_constant(first, second)
+        return self.same_container(first, second)
+
+    def same_container(self, first: ast.expr, second: ast.expr) -> bool:
+        """Compare what has parts: displays, calls, operations."""
         if isinstance(first, ast.Set) or isinstance(second, ast.Set):
             return self.same_set(first, second)
-        if isinstance(first, ast.List | ast.Tuple):
-            if not isinstance(second, ast.List | ast.Tuple) or type(first) is not type(second):
-                return False
-            return self.same_row(first.elts, second.elts)
+        if isinstance(first, ast.List | ast.Tuple) and isinstance(second, ast.List | ast.Tuple):
+            return type(first) is type(second) and self.same_row(first.elts, second.elts)
         if isinstance(first, ast.Dict):
             return isinstance(second, ast.Dict) and self.same_dict(first, second)
         if isinstance(first, ast.Call):
@@ -212,7 +214,7 @@ class _Comparison:
         if isinstance(first, ast.BinOp) and isinstance(second, ast.BinOp):
             alike = type(first.op) is type(second.op)
             return alike and self.same(first.left, second.left) and self.same(first.right, second.right)
-        if type(first) is not type(second) or isinstance(second, ast.Set | ast.Dict | ast.Call):
+        if type(first) is not type(second) or isinstance(second, ast.Set | ast.Dict | ast.Call | ast.List | ast.Tuple):
             return False
         return ast.unparse(first) == ast.unparse(second)
 

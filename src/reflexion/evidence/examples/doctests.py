@@ -31,6 +31,8 @@ def plan_doctest(example: Example, code: Code, known: frozenset[str]) -> Plan | 
     stated: list[Stated] = []
     expected: list[Expected] = []
     for number, entry in enumerate(entries):
+        # So is one blank too many.
+        entry.source = entry.source.lstrip(" ")
         tree, error, line = parse(entry.source)
         if tree is None:
             return (error, entry.lineno + line) if error else None

@@ -201,11 +201,23 @@ class Runner:
         self.names = vars(self.module)
         sys.modules["__main__"] = self.module
         sys.meta_path.append(Aliases(plan["aliases"], source))
-        own = {key: value for key, value in vars(source).items() if not (key[:2] == "__" and key[-2:] == "__")}
-        self.names.update(own)
+        self.own = {key: value for key, value in vars(source).items() if not self.is_hidden(key, value, source)}
+        self.names.update(self.own)
         self.names.setdefault(source.__name__.rpartition(".")[2], source)
         self.names["__builtins__"] = __builtins__
         self.names["_reflexion_"] = recorder
+
+    @staticmethod
+    def is_hidden(key: str, value: object, source: "Module") -> bool:
+        """Say whether a name is the import system's, or a module that lies in the source's package."""
+        inside = isinstance(value, type(sys)) and value.__name__.startswith(source.__name__ + ".")
+        return inside or (key[:2] == "__" and key[-2:] == "__")
+
+    def restore(self) -> None:
+        """Give names of the source back their values where earlier examples imported a module by that name."""
+        for key, value in self.own.items():
+            if isinstance(self.names.get(key), type(sys)) and not isinstance(value, type(sys)):
+                self.names[key] = value
 
     def prefill(self, wanted: "Iterable[tuple[str, str, str]]") -> None:
         """Give the namespace what the example forgot to import."""
@@ -213,6 +225,8 @@ class Runner:
             try:
                 __import__(module)
                 found = sys.modules[module]
+                if not name:
+                    continue
                 self.names[name] = getattr(found, attribute) if attribute else found
             except Exception:
                 continue
@@ -270,6 +284,7 @@ def in_child(
     runner = Runner(plan, source, folder, recorder)
     for earlier in before:
         runner.run(plan["examples"][earlier], quiet=True)
+    runner.restore()
     recorder.place()
     recorder.note("start", os.fstat(output).st_size)
     unknown = runner.run(plan["examples"][number])

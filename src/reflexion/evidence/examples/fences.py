@@ -94,6 +94,9 @@ def parse(text: str) -> tuple[ast.Module | None, str, int]:
 def _explained(text: str, error: SyntaxError) -> str:
     """Return the error's words; none for syntax of a later Python and for the inside of a function."""
     said = " ".join((error.msg or "invalid syntax").split())
+    # A block with nothing but a comment in it: the code is left out for the reader to fill in.
+    if said.startswith("expected an indented block") and re.search(r":[ \t]*(?:#[^\n]*)?\n\s*#", text):
+        return ""
     if "outside function" in said or "outside loop" in said or "not properly in loop" in said:
         return ""
     try:

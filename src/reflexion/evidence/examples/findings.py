@@ -50,25 +50,36 @@ def judge(plan: Plan, outcome: Outcome, source: SourceNames) -> Judgement:
     reached, reason = len(plan.steps), ""
     for number in range(len(plan.steps)):
         raised = outcome.raised.get(number)
-        said = [one for one in plan.expected if number in one.steps and (raised is None or _covers(one, raised))]
-        if raised is not None and not said and _follows(plan, outcome, number, raised):
-            reached = number
-            break
-        if raised is not None and not said:
-            reason = why_not_run(raised, plan, source) or ""
-            found += [] if reason else [_unannounced(plan, number, raised, source)]
-        elif raised is not None:
-            reason = _ended(raised, said)
-            found += _announced(plan, number, raised, said)
-        if number not in outcome.steps and (raised is None or not said or reason):
+        if raised is None and number in outcome.steps:
+            continue
+        goes_on = raised is not None and number in outcome.steps
+        if raised is not None and not _follows(plan, outcome, number, raised):
+            more, reason = _of_raised(plan, number, raised, source)
+            found += more
+        else:
+            goes_on = False
+        if not goes_on or reason:
             reached = number
             break
     done = frozenset(range(reached))
     found += _missing(plan, outcome, done)
     found += _stated(plan, outcome, done)
-    if reached == len(plan.steps) and not reason:
+    if reached == len(plan.steps):
         found += _wholes(plan, outcome)
     return Judgement(tuple(found), reason)
+
+
+def _of_raised(plan: Plan, number: int, raised: Raised, source: SourceNames) -> tuple[list[Finding], str]:
+    """Return what an exception shows, or why it shows nothing."""
+    said = [one for one in plan.expected if number in one.steps and _covers(one, raised)]
+    if any(_fits(one, raised) for one in said):
+        return list(_announced(plan, number, raised, said)), _ended(raised, said)
+    reason = why_not_run(raised, plan, source)
+    if reason:
+        return [], reason
+    # Words about the function in general are none about this call.
+    sure = [one for one in said if one.sure]
+    return list(_announced(plan, number, raised, sure)) if sure else [_unannounced(plan, number, raised, source)], ""
 
 
 def _covers(one: Expected, raised: Raised) -> bool:
@@ -135,8 +146,7 @@ def _announced(plan: Plan, number: int, raised: Raised, said: list[Expected]) ->
     required = next((one for one in typed if one.said.required), None)
     if required is None:
         if len(typed) == len(said):
-            line = _line_of(plan, number, raised)
-            yield _other_type(typed[0], raised, line, "warning")
+            yield _other_type(typed[0], raised, _line_of(plan, number, raised), "warning")
         return
     line = document_line(plan, required.line)
     if not _fits(required, raised):

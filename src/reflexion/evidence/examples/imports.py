@@ -16,8 +16,7 @@ from reflexion.evidence.facts import Facts
 
 PLACEHOLDERS = frozenset(
     {"your_module", "your_package", "my_module", "my_package", "mymodule", "mypackage", "module", "package",
-     "module_name", "yourmodule", "your_project", "my_project", "yourpackage", "the_module", "src", "app", "path",
-     "example", "some_module"}
+     "module_name", "yourmodule", "yourpackage", "the_module", "some_module"}
 )  # fmt: skip
 
 # What snippets use without importing it, since every reader knows where it comes from.
@@ -161,23 +160,32 @@ def _made_absolute(node: ast.ImportFrom, name: str, text: str) -> tuple[int, int
 
 def forgotten(tree: ast.Module, source: SourceNames) -> Iterator[tuple[str, str, str]]:
     """Yield the standard library's names that an example reads and neither it nor the source gives a value."""
-    bound = _bound_in(tree) | source.top
     nodes = list(ast.walk(tree))
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    dotted = {
-        node.value.id: node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - bound
-    for name in sorted(read):
-        if name == "datetime":
-            inner = dotted.get(name) in ("datetime", "date", "timedelta", "timezone", "time") and name not in called
-            yield name, "datetime", "" if inner else "datetime"
-        elif name in WELL_KNOWN and not (name in dotted and name == "pprint"):
-            yield name, WELL_KNOWN[name], name
-        elif name in dotted and name in sys.stdlib_module_names and not name.startswith("_"):
-            yield name, name, ""
+    dotted: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            dotted.setdefault(node.value.id, set()).add(node.attr)
+    bound = _bound_in(tree)
+    stem = source.stem
+    if dotted.get(stem, set()) & source.top and stem not in bound and stem not in called:
+        # The module is meant, also where it has something of its own name.
+        yield stem, source.module, ""
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for name in sorted(read - bound - source.top):
+        yield from _from_library(name, name in called, dotted.get(name, set()))
+
+
+def _from_library(name: str, called: bool, used: set[str]) -> Iterator[tuple[str, str, str]]:
+    if name == "datetime":
+        inner = not called and bool(used & {"datetime", "date", "timedelta", "timezone", "time"})
+        yield name, "datetime", "" if inner else "datetime"
+    elif name in WELL_KNOWN and not (used and name == "pprint"):
+        yield name, WELL_KNOWN[name], name
+    elif used and name in sys.stdlib_module_names and not name.startswith("_"):
+        yield name, name, ""
+        # "urllib.request" is a module that has to be imported by its own name.
+        yield from (("", f"{name}.{part}", "") for part in sorted(used))
 
 
 def _bound_in(tree: ast.Module) -> set[str]:

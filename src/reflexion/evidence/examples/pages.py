@@ -17,6 +17,11 @@ _EXCEPTION_LINE = regex(
     r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt))(?::\s*(?P<message>.*))?$"
 )
 _TRACEBACK = regex(r"^\s*Traceback \(most recent call last\)", re.MULTILINE)
+_DEFINES = regex(
+    r"^[ \t>.]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|\bimport[ \t]+([\w, \t]+)"
+    r"|^[ \t>.]*(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
+    re.MULTILINE,
+)
 _OUTPUT_LEAD = regex(r"\b(?:outputs?|prints?|displays?|results?)\b[^.`]{0,60}:\W*$", re.IGNORECASE)
 
 
@@ -35,11 +40,19 @@ def plan_page(claims: Claims, names: SourceNames, source: str) -> list[Plan | Un
     lines = claims.text.split("\n")
     wanted = names.top | {names.stem, *names.module.split(".")}
     found: list[Plan | Unparsed] = []
+    defined = frozenset(_defined(claims))
     for example in _with_outputs(claims.examples, lines):
         planned = _planned(example, frozenset(wanted), names, source, lines)
         if planned is not None:
-            found.append(planned)
+            found.append(replace(planned, page_names=defined) if isinstance(planned, Plan) else planned)
     return found
+
+
+def _defined(claims: Claims) -> Iterator[str]:
+    """Yield the names that any fence of the page gives a value, those included that are no examples."""
+    for example in claims.examples:
+        for one in _DEFINES.finditer(example.code):
+            yield from re.findall(r"\w+", next(group for group in one.groups() if group))
 
 
 def _with_outputs(examples: Sequence[Example], lines: Sequence[str]) -> Iterator[Example]:

@@ -79,7 +79,10 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that is to be done with one example. ``flags`` are those of its ``__future__`` imports."""
+    """All that is to be done with one example.
+
+    ``flags`` are those of its ``__future__`` imports; ``page_names`` are the names that any fence of the page defines.
+    """
 
     example: Example
     steps: tuple[Step, ...]
@@ -90,6 +93,7 @@ class Plan:
     flags: int = 0
     wholes: tuple[Whole, ...] = ()
     imports: Imports = field(default_factory=Imports)
+    page_names: frozenset[str] = frozenset()
 
     @property
     def wants_output(self) -> bool:

@@ -31,7 +31,7 @@ _LIMIT_NUMBERS = {
     errno.EMFILE: "it opens more files than are allowed",
 }
 # Names that pages use for what readers have themselves.
-_PLACEHOLDER = regex(r"^_*(?:my|your|some|any)_|^do_(?:some_?thing|work|stuff|things)")
+_PLACEHOLDER = regex(r"^_*(?:my|your|some|any)_|^(?:My|Your|Some)[A-Z]|^do_(?:some_?thing|work|stuff|things)")
 _FILE = regex(r"^[\w.~/\\-]*(?:/[\w.~-]+|[\w-]\.[A-Za-z]\w{0,4})$")
 
 
@@ -117,7 +117,7 @@ def _files_named(plan: Plan) -> Iterator[str]:
 def _of_package(raised: Raised, source: SourceNames) -> str | None:
     root = raised.name.partition(".")[0]
     own = source.module.partition(".")[0]
-    if root == own and "." not in source.module and raised.name != root:
+    if root == own and raised.message.endswith("is not a package"):
         return None
     if root in sys.stdlib_module_names:
         # A module of another system (winreg) or an older Python; a part of one that nobody has is a fault.
@@ -127,9 +127,9 @@ def _of_package(raised: Raised, source: SourceNames) -> str | None:
 
 def _of_name(name: str, plan: Plan, source: SourceNames) -> str | None:
     called = name in _called(plan)
-    if called and name not in source.all and not _PLACEHOLDER.match(name):
+    if called and name not in source.all and name not in plan.page_names and not _PLACEHOLDER.match(name):
         return None
-    return f"it needs `{name}`, which the page does not define"
+    return f"it needs `{name}`, which the page does not define before it"
 
 
 def _called(plan: Plan) -> frozenset[str]:
