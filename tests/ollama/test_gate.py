@@ -218,6 +218,23 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
+@pytest.fixture
+def make_gate() -> Iterator[Callable[..., Gate]]:
+    """Makes gates that close by themselves after a while, so that a turn that never comes is a failure, not a hang."""
+    timers: list[threading.Timer] = []
+
+    def make(parallel: int = 1, *, fits_together: bool = False) -> Gate:
+        gate = Gate(ORDER, parallel, fits_together=fits_together)
+        timers.append(threading.Timer(10, gate.close, [lambda: TimeoutError("this turn never came")]))
+        timers[-1].daemon = True
+        timers[-1].start()
+        return gate
+
+    yield make
+    for timer in timers:
+        timer.cancel()
+
+
 class Machine:
     """Stands for the server: notes every model that it is asked for, and how many calls ran at once."""
 
@@ -241,9 +258,9 @@ class Machine:
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
-def test_threads_load_no_more_than_the_bound_and_lose_no_call(parallel: int) -> None:
+def test_threads_load_no_more_than_the_bound_and_lose_no_call(make_gate: Callable[..., Gate], parallel: int) -> None:
     chance = random.Random(parallel)
-    gate, machine = Gate(ORDER, parallel), Machine()
+    gate, machine = make_gate(parallel), Machine()
     scripts = [(G, C) * chance.randint(1, 4) + (A,) for _ in range(10)]
     scripts[3] = scripts[3][:3]  # This file is given up in the middle of its third call.
 
@@ -272,8 +289,8 @@ def test_threads_load_no_more_than_the_bound_and_lose_no_call(parallel: int) -> 
     assert gate.state()[:3] == (0, 0, 0)
 
 
-def test_a_model_is_not_taken_from_a_file_that_has_not_asked_yet() -> None:
-    gate = Gate(ORDER)
+def test_a_model_is_not_taken_from_a_file_that_has_not_asked_yet(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate()
     critiqued = threading.Event()
 
     def first() -> None:
@@ -300,16 +317,16 @@ def test_a_model_is_not_taken_from_a_file_that_has_not_asked_yet() -> None:
     assert gate.state().in_flight == 0
 
 
-def test_names_of_one_model_share_its_queue() -> None:
-    gate = Gate(ORDER)
+def test_names_of_one_model_share_its_queue(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate()
     for role, name in ((G, "Llama3"), (C, "llama3:latest")):
         with gate.turn(role, name):
             assert gate.state().loaded == "llama3:latest"
     assert gate.state().loads == 1
 
 
-def test_the_wait_is_measured_and_is_no_part_of_the_turn() -> None:
-    gate = Gate(ORDER)
+def test_the_wait_is_measured_and_is_no_part_of_the_turn(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate()
 
     def second() -> float:
         with gate.turn(G, APART[G]) as waited_s:
@@ -327,8 +344,8 @@ def test_the_wait_is_measured_and_is_no_part_of_the_turn() -> None:
     assert gate.state().waited_s == pytest.approx(at_once + waited)
 
 
-def test_close_wakes_who_waits_turns_away_who_asks_and_lets_a_call_finish() -> None:
-    gate = Gate(ORDER)
+def test_close_wakes_who_waits_turns_away_who_asks_and_lets_a_call_finish(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate()
     finished = []
 
     def wait() -> None:
@@ -386,8 +403,8 @@ def test_an_interrupt_reaches_a_thread_that_waits_and_blocks_nobody() -> None:
     assert ended.stdout.splitlines() == ["interrupted (1, 0, 1)", "next c:latest"], ended.stderr
 
 
-def test_models_that_stay_loaded_wait_for_nobody_elses_queue() -> None:
-    gate = Gate(ORDER, parallel=2, fits_together=True)
+def test_models_that_stay_loaded_wait_for_nobody_elses_queue(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate(2, fits_together=True)
     with gate.window(gate.window_size(12)) as seats:
         assert len(seats) == 2
         with gate.turn(G, APART[G]), gate.turn(C, APART[C]), gate.turn(A, APART[A]):
@@ -397,8 +414,8 @@ def test_models_that_stay_loaded_wait_for_nobody_elses_queue() -> None:
     assert gate.window_size(12) == 12
 
 
-def test_models_that_turn_out_not_to_fit_are_served_one_at_a_time_again() -> None:
-    gate = Gate(ORDER, fits_together=True)
+def test_models_that_turn_out_not_to_fit_are_served_one_at_a_time_again(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate(fits_together=True)
     served = threading.Event()
 
     def critic() -> None:
