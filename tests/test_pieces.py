@@ -145,7 +145,8 @@ def test_a_piece_shows_the_beginning_of_the_module_and_the_class_around_it() -> 
         "'A module.'", "import os", "LIMIT = 10", "LONG = ...", "",
         "@final", "class Big(Base, kind=1):", '    """Is big."""',
     ]  # fmt: skip
-    assert f"\n\n# Lines {last.first_line} to {last.last_line} of the file:\n\n    def run_" in last.shown
+    lines = f"lines {last.first_line} to {last.last_line} of the file"
+    assert f"\n\n# Above: context. Below: {lines}, to be documented.\n\n    def run_" in last.shown
     assert "Big" not in last.symbols
     assert required(facts_of_piece(facts, last)) == list(last.symbols)
 
@@ -186,6 +187,17 @@ def test_an_enumeration_that_is_too_large_is_documented_whole_by_the_piece_of_it
     assert "Kind.MEMBER_199" in pieces[0].symbols or "Kind.MEMBER_199" in pieces[1].symbols
     page = "".join(render(facts_of_piece(facts, piece)) for piece in pieces if "Kind" in piece.symbols)
     assert "| `MEMBER_199` | `199` |" in page
+
+
+def test_a_page_stays_within_what_a_reply_may_take() -> None:
+    text = "".join(f"def run_{n}(a: int, b: str = 'x') -> int:\n    return a\n\n\n" for n in range(30))
+    facts = facts_of_python(text, "large")
+    assert len(split_source(text, facts, 100_000, estimate_tokens)) == 1
+    pieces = split_source(text, facts, 100_000, estimate_tokens, page_tokens=300)
+    pages = [estimate_tokens([render(facts_of_piece(facts, piece))]) for piece in pieces]
+    assert max(pages) <= 300 < pages[0] + pages[1]
+    other = split_source(text, None, 100_000, estimate_tokens, page_tokens=300)
+    assert max(estimate_tokens([piece.text]) for piece in other) <= 600
 
 
 def test_a_page_about_a_piece_may_name_what_other_pieces_define() -> None:

@@ -57,20 +57,25 @@ class Piece:
         """What a model is given as source: the header, a comment that says which lines follow, and these lines."""
         if not self.header:
             return self.text
-        return f"{self.header}\n\n# Lines {self.first_line} to {self.last_line} of the file:\n\n{self.text}"
+        lines = f"{self.first_line} to {self.last_line}"
+        return f"{self.header}\n\n# Above: context. Below: lines {lines} of the file, to be documented.\n\n{self.text}"
 
 
-def split_source(text: str, facts: Facts | None, budget_tokens: int, estimate: Estimate) -> list[Piece]:
+def split_source(
+    text: str, facts: Facts | None, budget_tokens: int, estimate: Estimate, page_tokens: int | None = None
+) -> list[Piece]:
     """Cut a source into pieces that fit ``budget_tokens``, as few as packing in source order gives.
 
     A piece fits when, by ``estimate``, its text with its header, the outline of its facts, and twice the page that
     code would write of them (a draft and the next reply) stay within the budget; without facts a page is taken to be
     half as long as the text. What the words of the prompt and the least room for a reply leave of a window makes a
-    good budget. A source that fits whole is one piece without a header.
+    good budget. With ``page_tokens``, what a reply may take, the page alone stays within that as well. A source that
+    fits whole is one piece without a header.
 
     ``text`` is ``facts.text`` where there are facts: of a notebook the joined cells, whose lines the facts count.
     """
-    return list(_Splitter(text, facts, budget_tokens, estimate).pieces())
+    limit = budget_tokens if page_tokens is None else page_tokens
+    return list(_Splitter(text, facts, budget_tokens, limit, estimate).pieces())
 
 
 def facts_of_piece(facts: Facts, piece: Piece) -> Facts:
@@ -120,9 +125,9 @@ class _Unit:
 
 
 class _Splitter:
-    def __init__(self, text: str, facts: Facts | None, budget: int, estimate: Estimate) -> None:
+    def __init__(self, text: str, facts: Facts | None, budget: int, page: int, estimate: Estimate) -> None:
         self._lines: list[str] = _LINE.findall(text)
-        self._facts, self._budget, self._estimate = facts, budget, estimate
+        self._facts, self._budget, self._most_page, self._estimate = facts, budget, page, estimate
         self._body = parse_module(text.removeprefix("\ufeff"), "<source>").body if facts is not None else []
         self._preface = Preface(self._body, self._lines)
         homes = sorted(_homes(facts.symbols), key=lambda home: home[0]) if facts is not None else []
@@ -176,15 +181,16 @@ class _Splitter:
     def _fits(self, first: int, last: int, around: tuple[ast.ClassDef, ...]) -> bool:
         piece = self._piece(first, last, around)
         if self._facts is None:
-            return 2 * self._estimate([piece.shown]) <= self._budget
+            tokens = self._estimate([piece.shown])
+            return 2 * tokens <= self._budget and tokens <= 2 * self._most_page
         tops = {name.partition(".")[0] for name in piece.symbols}
         symbols = (symbol for symbol in self._facts.symbols if symbol.qualname in tops)
         facts = facts_of_piece(self._facts._replace(symbols=tuple(symbols)), piece)
         prompt = self._estimate([piece.shown, outline(facts)])
         if prompt > self._budget:
             return False
-        page = render(facts._replace(symbols=tuple(map(_asked_for, facts.symbols))))
-        return prompt + PAGES * self._estimate([page]) <= self._budget
+        page = self._estimate([render(facts._replace(symbols=tuple(map(_asked_for, facts.symbols))))])
+        return prompt + PAGES * page <= self._budget and page <= self._most_page
 
 
 def _asked_for(symbol: Symbol) -> Symbol:
