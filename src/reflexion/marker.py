@@ -4,7 +4,6 @@ One HTML comment on the last line, ``key=value`` pairs separated by spaces. Valu
 a source or a path holds can end the comment early. ``symbols`` is the memory for drift, see ``check/drift.py``.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -79,7 +78,14 @@ def without_own_comments(text: str) -> str:
 
 def text_digest(text: str) -> str:
     """Return the digest by which a page's own text is known again."""
-    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+    return sha256(text.encode("utf-8", errors="replace"))
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of ``data`` in hex."""
+    import hashlib  # It loads OpenSSL, which a page without a marker has no need of.
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def _encoded(text: str) -> str:

@@ -7,7 +7,6 @@ once in 16 million, so a change goes unseen that rarely, and nothing is ever rep
 about 25 characters a symbol, where a full digest would cost 80.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import NamedTuple
 from reflexion.evidence.facts import Facts, Symbol
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source
-from reflexion.marker import Marker
+from reflexion.marker import Marker, sha256
 
 DIGITS = 6
 
@@ -40,7 +39,7 @@ def symbol_digests(facts: Facts) -> dict[str, str]:
 
 def drift(marker: Marker, facts: Facts, source: bytes) -> Drift:
     """What changed since the page was written; nothing when the source is the same, byte for byte."""
-    if marker.source_sha256 == hashlib.sha256(source).hexdigest() or not marker.symbols:
+    if marker.source_sha256 == sha256(source) or not marker.symbols:
         return Drift()
     now = symbol_digests(facts)
     changed = (name for name, digits in now.items() if marker.symbols.get(name, digits) != digits)
@@ -66,4 +65,4 @@ def _own_lines(symbol: Symbol, lines: list[str]) -> list[str]:
 
 def _digest(lines: Iterable[str]) -> str:
     bare = (re.sub(r"#.*", "", line).strip() for line in lines)
-    return hashlib.sha256("\n".join(line for line in bare if line).encode()).hexdigest()[:DIGITS]
+    return sha256("\n".join(line for line in bare if line).encode())[:DIGITS]

@@ -1,6 +1,5 @@
 """How findings are printed: for a person, as JSON, as SARIF 2.1.0, as annotations of a GitHub workflow."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import quote
@@ -36,6 +35,8 @@ def print_findings(
 
 
 def _json(value: object) -> str:
+    import json  # The text format has no need of it.
+
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -80,6 +80,8 @@ _MAY_BE_PUT_IN = regex(
 def read_default(marked: str) -> str | None:
     """Return the default that some words name as such, or None."""
     text = marked[:2000]
+    if "efault" not in text:
+        return None
     found = _DEFAULT.search(text) or _SHORT.match(text) or re.match(rf"\s*{_WORDED}\s+by\s+default\s*$", text)
     return value_of(found) if found else None
 
@@ -90,12 +92,20 @@ def default_in_entry(marked: str, names: tuple[str, ...] = ()) -> str | None:
     Words that state two different values state none.
     """
     text = marked[:2000]
-    assigned = re.match(rf"\s*=\s*{VALUE}", text) or _AT_FRONT.match(text)
-    found = assigned or _DEFAULT.search(text) or _PIECES.search(text) or _of_name(text, names)
+    assigned = re.match(rf"\s*=\s*{VALUE}", text) if text.lstrip().startswith("=") else None
+    if not assigned and not _has_words_of_default(text):
+        return None
+    found = assigned or _AT_FRONT.match(text)
+    found = found or _DEFAULT.search(text) or _PIECES.search(text) or _of_name(text, names)
     if found:
         return value_of(found)
     values = {value_of(one) for pattern in _PUT_IN for one in pattern.finditer(text)}
     return values.pop() if len(values) == 1 else None
+
+
+def _has_words_of_default(text: str) -> bool:
+    """Say whether a text has a word without which no wording of a default does; most texts have none."""
+    return any(word in text for word in ("efault", "not", "omitted", "left", "unspecified"))
 
 
 def _of_name(text: str, names: tuple[str, ...]) -> re.Match[str] | None:
@@ -123,4 +133,5 @@ def value_of(found: re.Match[str]) -> str:
 
 def may_be_put_in(text: str) -> bool:
     """Say whether words may tell of what the code puts in for a missing value, rather than of the signature."""
-    return _MAY_BE_PUT_IN.search(text) is not None
+    lower = text.lower()
+    return (_has_words_of_default(lower) or "falls" in lower) and _MAY_BE_PUT_IN.search(text) is not None

@@ -91,7 +91,8 @@ def is_class_like(name: str, kind_word: str | None) -> bool:
 
 def without_badge(inline: Inline) -> Inline:
     """Return an item's text without badges such as ``*(static)*`` or an emoji right after the call in front."""
-    found = _ITEM_BADGE.match(inline.marked)
+    name = re.split(f"[{CODE_OFF}{MARK_OFF}]", inline.marked, maxsplit=1)[0]
+    found = _ITEM_BADGE.match(inline.marked) if "(" in name else None
     if found is None:
         return inline
     marked = f"{found.group('call')} {inline.marked[found.end() :]}".rstrip()
@@ -201,7 +202,7 @@ def _from_marked(rest: str, texts: list[str], end: int, kind: str | None, line: 
         joined = read_named(plain(texts[0] + _signature_tail(tail)), coded, line)
         if joined is not None and joined.signature:
             return (_with_kind(joined, kind),)
-    back = _BACK.match(tail)
+    back = _BACK.match(tail) if tail.strip() else None
     badged = bool(plain(tail)) and not back and not _DESCRIBED.match(tail)
     if badged and not (coded and len(texts) == 1 and _is_badge(tail)):
         return ()

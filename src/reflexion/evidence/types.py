@@ -7,7 +7,7 @@ Verdicts: "same"; "vague" (says less than the source but nothing false: ``number
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from reflexion.evidence.expressions import parse_expression
@@ -28,12 +28,11 @@ class Kind(NamedTuple):
 Alternatives = frozenset[Kind]
 
 
-@dataclass(frozen=True, slots=True)
-class TypeContext:
+class TypeContext(NamedTuple):
     """What the module itself says of names: aliases (name to type text) and classes (name to names of bases)."""
 
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = MappingProxyType({})
+    classes: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 NONE = Kind("None")

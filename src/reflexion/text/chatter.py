@@ -2,10 +2,13 @@
 
 The patterns match whole sentences, and only ones that speak about the reply, its writer or its reader. A sentence that
 could be about the code stays: losing content is worse than keeping a pleasantry, which a rule reports anyway.
+
+Each pattern stands behind the words that its sentences begin with. Most sentences of a page begin with none of them,
+and a pattern that no sentence asks for is never compiled.
 """
 
-import json
 import re
+from typing import NamedTuple
 
 from reflexion.patterns import regex
 
@@ -29,29 +32,60 @@ _WROTE = (
 )
 _LET_ME = r"(?:write|create|generate|document|revise|start|think|analy[sz]e|fix|update|provide|review)"
 _BASIS = r"(?:as requested|as you asked|based on|given|from|using|after|following)"
-_MARKS = r"[\s*_>\"✅🎉😊👍-]*"
+_MARK_CHARACTERS = ' *_>"✅🎉😊👍-'
+_MARKS = rf"[\s{_MARK_CHARACTERS}]*"
 _A = r"(?:the|an?|your|my)"
 
 
-def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(regex(_MARKS + pattern, re.IGNORECASE) for pattern in patterns)
+class Form(NamedTuple):
+    """One kind of sentence: words in lower case, one of which begins it after any marks, and its pattern."""
+
+    openers: tuple[str, ...]
+    pattern: re.Pattern[str]
 
 
-_PREAMBLE = _compiled(
-    rf"{_GREETING}\s*[!.]+{_MARKS}$",
-    rf"{_GREETING}\s*[,:!—-]+\s*{_SPEAKER}\b",
-    rf"(?:{_BASIS}\b[^.]*,\s*)?(?:here|below)\s*(?:'s|is|are)\s+(?:{_A}\s+)?(?:\S+\s+){{0,5}}?{_WRITING}\b",
-    rf"(?:here|below)\s*(?:'s|is|are)\s+{_A}\s+{_FRESH}\b",
-    rf"(?:the following\s+(?:is|are)\s+{_A}\s+(?:{_FRESH}\s+)?|this\s+is\s+{_A}\s+{_FRESH}\s+)(?:markdown\s+)?"
-    rf"{_DOCUMENT}(?:\s+(?:for|of|as|in|that)\b.*)?[.:]?{_MARKS}$",
-    rf"this\s+is\s+{_A}\s+(?:markdown\s+)?{_DOCUMENT}(?:\s+(?:for|of|as|in|that)\b.*)?:{_MARKS}$",
-    rf"(?:i've|i have|i'll|i will|i am going to|i'm going to|i can|i'd be)\s+(?:now\s+|also\s+)?{_WROTE}\b",
-    rf"let me\s+{_LET_ME}\b",
-    r"as an ai\b",
-    r"(?:we need to|we are asked to|i need to|the user (?:wants|asks|asked|needs|is asking)(?: me| us)?(?: to| for)?)"
-    r"\s+"
-    rf"(?:{_A}\s+)?(?:{_WROTE}|{_DOCUMENT})\b",
-    rf"(?:{_FRESH}\s+)?(?:markdown|{_DOCUMENT})(?:\s+{_DOCUMENT})?[*_]*:[*_]*$",
+def _forms(*rows: tuple[str, str]) -> tuple[Form, ...]:
+    return tuple(Form(tuple(openers.split("|")), regex(_MARKS + pattern, re.IGNORECASE)) for openers, pattern in rows)
+
+
+_GREETS = (
+    "sure|certainly|of course|absolutely|ok|alright|all right|great|got it|understood|no problem|definitely|gladly|"
+    "with pleasure|happy|good|you're|hello|hi"
+)
+_THE_PAGE = (
+    "updated|revised|corrected|improved|final|complete|new|fixed|rewrit|full|requested|cleaned|markdown|doc|page|"
+    "readme|draft|version|write|revision|api reference|reply|response|answer"
+)
+_SCORED = "technical|overall|final|quality|total|net|critic|average|accuracy|completeness|score|rating|grade"
+
+_PREAMBLE = _forms(
+    (_GREETS, rf"{_GREETING}\s*[!.]+{_MARKS}$"),
+    (_GREETS, rf"{_GREETING}\s*[,:!—-]+\s*{_SPEAKER}\b"),
+    (
+        "as |based|given|from|using|after|following|here|below",
+        rf"(?:{_BASIS}\b[^.]*,\s*)?(?:here|below)\s*(?:'s|is|are)\s+(?:{_A}\s+)?(?:\S+\s+){{0,5}}?{_WRITING}\b",
+    ),
+    ("here|below", rf"(?:here|below)\s*(?:'s|is|are)\s+{_A}\s+{_FRESH}\b"),
+    (
+        "the following|this",
+        (
+            rf"(?:the following\s+(?:is|are)\s+{_A}\s+(?:{_FRESH}\s+)?|this\s+is\s+{_A}\s+{_FRESH}\s+)(?:markdown\s+)?"
+            rf"{_DOCUMENT}(?:\s+(?:for|of|as|in|that)\b.*)?[.:]?{_MARKS}$"
+        ),
+    ),
+    ("this", rf"this\s+is\s+{_A}\s+(?:markdown\s+)?{_DOCUMENT}(?:\s+(?:for|of|as|in|that)\b.*)?:{_MARKS}$"),
+    ("i'|i ", rf"(?:i've|i have|i'll|i will|i am going to|i'm going to|i can|i'd be)\s+(?:now\s+|also\s+)?{_WROTE}\b"),
+    ("let me", rf"let me\s+{_LET_ME}\b"),
+    ("as an ai", r"as an ai\b"),
+    (
+        "we |i |the user",
+        (
+            r"(?:we need to|we are asked to|i need to|"
+            r"the user (?:wants|asks|asked|needs|is asking)(?: me| us)?(?: to| for)?)\s+"
+            rf"(?:{_A}\s+)?(?:{_WROTE}|{_DOCUMENT})\b"
+        ),
+    ),
+    (_THE_PAGE, rf"(?:{_FRESH}\s+)?(?:markdown|{_DOCUMENT})(?:\s+{_DOCUMENT})?[*_]*:[*_]*$"),
 )
 
 _OFFER = (
@@ -71,23 +105,36 @@ _SHOULD = (
     r"(?:should (?:now )?(?:help|give|meet|address|provide)|now (?:addresses|reflects|includes|covers|meets)|"
     r"has been (?:updated|revised|corrected|reviewed))"
 )
-_SIGN_OFF = _compiled(
-    r"(?:please\s+)?let me know\b",
-    rf"i?\s?hope (?:this|that|it|these)\b.*\b{_HELPFUL}\b",
-    rf"(?:please\s+)?feel free to {_FREE_TO}(?:\s+{_ABOUT}\b|\s*[.!])",
-    rf"if (?:you (?:have|need|want|would like|spot|notice|find)|you'd like|there(?:'s| is| are)|anything)\b"
-    rf".*[, ]{_OFFER}",
-    r"(?:would|do) you (?:like|want) me to\b",
-    r"shall i\b",
-    r"(?:is there|do you have) anything else\b",
-    r"(?:i'm|i am|always)?\s?(?:happy|glad|here) to (?:help|assist|make|answer|clarify)\b",
-    r"happy (?:coding|documenting)\b\W*$",
-    r"(?:best|kind|warm) (?:regards|wishes)\b",
-    r"(?:please )?note(?: that)?\W*(?:that\s+)?"
-    r"(?:i'(?:ve|m|d|ll)|i (?:have|am|did|made|kept|assumed|added|removed))\b",
-    rf"(?:i've|i have|i)\s+(?:also\s+)?{_DID}\b",
-    rf"this (?:{_FRESH} )?{_DOCUMENT} {_SHOULD}\b",
-    r"\W*(?:the )?end of (?:the )?(?:documentation|document|file|page|response|reply|markdown)\W*$",
+_SIGN_OFF = _forms(
+    ("please|let me", r"(?:please\s+)?let me know\b"),
+    ("i hope|ihope|hope", rf"i?\s?hope (?:this|that|it|these)\b.*\b{_HELPFUL}\b"),
+    ("please|feel free", rf"(?:please\s+)?feel free to {_FREE_TO}(?:\s+{_ABOUT}\b|\s*[.!])"),
+    (
+        "if ",
+        (
+            rf"if (?:you (?:have|need|want|would like|spot|notice|find)|you'd like|there(?:'s| is| are)|anything)\b"
+            rf".*[, ]{_OFFER}"
+        ),
+    ),
+    ("would you|do you", r"(?:would|do) you (?:like|want) me to\b"),
+    ("shall i", r"shall i\b"),
+    ("is there|do you", r"(?:is there|do you have) anything else\b"),
+    (
+        "i'm|i am|always|happy|glad|here",
+        r"(?:i'm|i am|always)?\s?(?:happy|glad|here) to (?:help|assist|make|answer|clarify)\b",
+    ),
+    ("happy", r"happy (?:coding|documenting)\b\W*$"),
+    ("best|kind|warm", r"(?:best|kind|warm) (?:regards|wishes)\b"),
+    (
+        "please|note",
+        (
+            r"(?:please )?note(?: that)?\W*(?:that\s+)?"
+            r"(?:i'(?:ve|m|d|ll)|i (?:have|am|did|made|kept|assumed|added|removed))\b"
+        ),
+    ),
+    ("i've|i ", rf"(?:i've|i have|i)\s+(?:also\s+)?{_DID}\b"),
+    ("this ", rf"this (?:{_FRESH} )?{_DOCUMENT} {_SHOULD}\b"),
+    ("", r"\W*(?:the )?end of (?:the )?(?:documentation|document|file|page|response|reply|markdown)\W*$"),
 )
 
 _FAULTS = (
@@ -111,16 +158,33 @@ _GOOD = (
     r"well[ -](?:written|structured|formatted))"
 )
 _SEEMS = r"(?:is|appears(?: to be)?|looks|has been)(?: (?:now|technically|factually|fully|completely|both))*"
-_VERDICT = _compiled(
-    rf"{_THERE}no (?:{_FAULT_KIND} (?:(?:or|and) )?)+{_FAULTS}(?:,? (?:or|and|nor) (?:{_FAULT_KIND} )?{_FAULTS})*"
-    rf"(?: (?:were|was|are|is|have been|has been))?(?: {_FOUND})?(?: {_IN_IT})?\W*$",
-    rf"{_THERE}no {_FAULTS}(?:,? (?:or|and|nor) {_FAULTS})* (?:(?:were|was|are|have been) )?(?:{_FOUND} )?{_IN_IT}\W*$",
-    rf"{_SCORE}(?:[ .,;|*_-]+{_SCORE})*\W*$",
-    rf"(?:final )?(?:verdict|decision|status)[*_ ]*:[*_ ]*{_JUDGED}\W*$",
-    r"(?:single[ _-])?critical[ _-]fix[*_ ]*:",
-    r"(?:i )?(?:approve|lgtm|looks good to me)\W*$",
-    rf"the (?:{_FRESH} )?(?:documentation|document|draft|page|markdown)(?: above)? {_SEEMS}\s{_GOOD}"
-    rf"(?:,? (?:and )?(?:technically )?{_GOOD})*\W*$",
+_VERDICT = _forms(
+    (
+        "there|i |found|no ",
+        (
+            rf"{_THERE}no (?:{_FAULT_KIND} (?:(?:or|and) )?)+{_FAULTS}"
+            rf"(?:,? (?:or|and|nor) (?:{_FAULT_KIND} )?{_FAULTS})*"
+            rf"(?: (?:were|was|are|is|have been|has been))?(?: {_FOUND})?(?: {_IN_IT})?\W*$"
+        ),
+    ),
+    (
+        "there|i |found|no ",
+        (
+            rf"{_THERE}no {_FAULTS}(?:,? (?:or|and|nor) {_FAULTS})* "
+            rf"(?:(?:were|was|are|have been) )?(?:{_FOUND} )?{_IN_IT}\W*$"
+        ),
+    ),
+    (_SCORED, rf"{_SCORE}(?:[ .,;|*_-]+{_SCORE})*\W*$"),
+    ("final|verdict|decision|status", rf"(?:final )?(?:verdict|decision|status)[*_ ]*:[*_ ]*{_JUDGED}\W*$"),
+    ("single|critical", r"(?:single[ _-])?critical[ _-]fix[*_ ]*:"),
+    ("i |approve|lgtm|looks", r"(?:i )?(?:approve|lgtm|looks good to me)\W*$"),
+    (
+        "the ",
+        (
+            rf"the (?:{_FRESH} )?(?:documentation|document|draft|page|markdown)(?: above)? {_SEEMS}\s{_GOOD}"
+            rf"(?:,? (?:and )?(?:technically )?{_GOOD})*\W*$"
+        ),
+    ),
 )
 _SHOUTED_VERDICT = regex(
     r"[\s*_`#✅❌]*(?:APPROVED|REJECTED|ACCEPTED|PASS|PASSED|LGTM|Approved|Rejected)[\s*_`.!✅❌]*$"
@@ -173,6 +237,8 @@ def is_verdict_json(candidate: str) -> bool:
     """Whether a text is a JSON object with nothing but a verdict's fields."""
     if not candidate.startswith("{") or len(candidate) > 20_000:
         return False
+    import json
+
     try:
         value = json.loads(candidate)
     except (ValueError, RecursionError):
@@ -190,8 +256,9 @@ def sentences(paragraph: str) -> list[str]:
     return [*found, paragraph[position:]] if position < len(paragraph) else found
 
 
-def _matches(patterns: tuple[re.Pattern[str], ...], sentence: str) -> bool:
+def _matches(forms: tuple[Form, ...], sentence: str) -> bool:
     if len(sentence) > _LONGEST_SENTENCE:
         return False
     line = " ".join(sentence.translate(_PLAIN).split())
-    return any(pattern.match(line) for pattern in patterns)
+    start = line.lstrip(_MARK_CHARACTERS).lower()
+    return any(start.startswith(form.openers) and form.pattern.match(line) for form in forms)

@@ -1,8 +1,6 @@
 """Code out of a reply: the one block that was asked for, untouched, or an error that says why there is none."""
 
 import ast
-import json
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -202,6 +200,8 @@ def _parse_python(code: str) -> str:
 
 
 def _parse_json(code: str) -> str:
+    import json
+
     try:
         json.loads(code)
     except (ValueError, RecursionError) as error:
@@ -210,6 +210,8 @@ def _parse_json(code: str) -> str:
 
 
 def _parse_toml(code: str) -> str:
+    import tomllib
+
     try:
         tomllib.loads(code)
     except (ValueError, RecursionError) as error:

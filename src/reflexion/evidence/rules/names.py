@@ -5,8 +5,8 @@ import builtins
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from reflexion.evidence.facts import Facts, Parameter, Signature, Symbol
 from reflexion.evidence.types import TypeContext, type_context
@@ -25,8 +25,7 @@ BARE_BASES = frozenset(
 _LINE_END = regex(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceNames:
+class SourceNames(NamedTuple):
     """Names that the source uses without defining a documented symbol: imports, attributes set, and all others."""
 
     imported: frozenset[str]
