@@ -28,10 +28,8 @@ def find(text: str, start: int, end: int, words: str) -> list[Hit]:
         return []
     found, places = bare(text, start, end)
     spans = [(start + first, start + last) for first, last in code_spans(text[start:end])]
-    hits = []
-    for match in re.finditer(re.escape(wanted), found):
-        if _is_token(found, match.start(), match.end()):
-            hits.append(_hit(text, places[match.start()], places[match.end() - 1] + 1, spans))
+    matches = [match for match in re.finditer(re.escape(wanted), found) if _is_token(found, match.start(), match.end())]
+    hits = [_hit(text, places[match.start()], places[match.end() - 1] + 1, spans) for match in matches]
     return sorted(hits, key=lambda hit: (not hit.alone, not hit.in_code, hit.start))
 
 

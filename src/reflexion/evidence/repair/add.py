@@ -16,6 +16,7 @@ from reflexion.evidence.tables import Column
 from reflexion.evidence.values import default_text
 
 _MARKER = re.compile(r"^(?P<margin>\s*(?:>\s?)*)(?P<marker>(?:[-*+]|\d{1,9}[.)])\s+)")
+_RAISE_LEAD = r"\s*(?:>\s?)*(?:(?:[-*+]|\d+[.)])\s+|:raises?\s+|:exception\s+)?[*`_]*"
 _NAMES: tuple[Column, ...] = ("name", "parameter", "attribute", "member", "constant", "exception")
 
 
@@ -145,8 +146,8 @@ def _raise_form(sheet: Sheet, claim: RaiseClaim, one: Raise, lines: tuple[int, i
     if sheet.kind_at(claim.line) == "row":
         return [row_like(sheet, claim.line, lambda column, cell: _raise_cell(sheet, claim, one, column, cell))]
     text = sheet.text[sheet.start(lines[0]) : sheet.end(lines[1])]
-    pattern = rf"(?P<lead>\s*(?:>\s?)*(?:(?:[-*+]|\d+[.)])\s+|:raises?\s+|:exception\s+)?[*`_]*){re.escape(claim.type)}(?P<off>[*`_]*(?:\([^)]*\))?[*`_]*)"
-    head = re.match(pattern, text)
+    name = rf"{re.escape(claim.type)}(?P<off>[*`_]*(?:\([^)]*\))?[*`_]*)"
+    head = re.match(rf"(?P<lead>{_RAISE_LEAD}){name}", text)
     row = sheet.row(claim.line)
     listed = indent(row) > 0 or _MARKER.match(row) or row.startswith((":", "**", "`"))
     if head is None or not listed:

@@ -22,6 +22,14 @@ def entry_lines(sheet: Sheet, line: int) -> tuple[int, int]:
     return line, last
 
 
+def is_entry(sheet: Sheet, line: int) -> bool:
+    """Whether a line of a paragraph begins an entry of its own: a field, an indented name, a name above its words."""
+    row, following = sheet.row(line), sheet.row(line + 1)
+    if sheet.kind_at(line) != "paragraph":
+        return False
+    return _FIELD.match(row) is not None or indent(row) > 3 or following.lstrip().startswith(": ")
+
+
 def _last(sheet: Sheet, line: int, end: int) -> int:
     first = sheet.row(line)
     last = line
@@ -63,7 +71,7 @@ def columns(sheet: Sheet, line: int) -> list[Column]:
 
 
 def row_like(sheet: Sheet, line: int, write: Callable[[Column, str], str]) -> str:
-    """A row below the same header as the row at ``line``; ``write`` gives a cell for a column and the sibling's cell."""
+    """A row below the header of the row at ``line``; ``write`` gives a cell for a column and the sibling's cell."""
     there = cells(sheet.row(line))
     header = columns(sheet, line)
     there += [""] * (len(header) - len(there))

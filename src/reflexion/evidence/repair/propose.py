@@ -1,14 +1,16 @@
 """Which edits may mend a finding, the most conservative first. Whether one does is for ``verify`` to say."""
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 from reflexion.evidence.claims import ConstantClaim, ParameterClaim
 from reflexion.evidence.facts import Symbol
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.locate import find
+from reflexion.evidence.messages import compare_message
 from reflexion.evidence.repair.add import missing_exception, missing_key, missing_member, missing_parameter
 from reflexion.evidence.repair.edits import Change, Edit
 from reflexion.evidence.repair.examples import example_removal
@@ -20,13 +22,14 @@ from reflexion.evidence.repair.remove import (
     section_removal,
     sentence_removals,
 )
-from reflexion.evidence.repair.repeats import repeats
+from reflexion.evidence.repair.repeats import repeated_rows, repeats
 from reflexion.evidence.repair.sections import missing_symbol, replaced_section
 from reflexion.evidence.repair.signature import rewritten
 from reflexion.evidence.repair.swap import became, swaps
 from reflexion.evidence.repair.words import entry_head, kind_words, optionality, without_default, without_message
-from reflexion.evidence.rules.names import parameters_of
+from reflexion.evidence.rules.names import Source, parameters_of
 from reflexion.evidence.sheet import Sheet
+from reflexion.evidence.syntax import parse_module, source_of
 
 Proposer = Callable[[Sheet, Finding, Symbol | None], Iterator[Edit]]
 _SIMILAR = 0.6
@@ -64,7 +67,7 @@ def _missing_symbol(sheet: Sheet, _: Finding, symbol: Symbol | None) -> Iterator
 
 
 def _phantom_symbol(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
-    """The name of a symbol that the page lacks, if it is alike; else the section, the lead with what follows, the piece."""
+    """The name of a symbol that the page lacks, if it is alike; else the section, the lead and more, the piece."""
     if sheet.page is not None:
         last = finding.stated.removesuffix("()").rpartition(".")[2]
         for name in _without_section(sheet, last):
@@ -114,9 +117,22 @@ def _led_removal(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
     yield cut(sheet, block[0].line, min([*(line - 1 for line in leads), last]))
 
 
-def _value(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
+def _value(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> Iterator[Edit]:
+    if symbol is not None and sheet.source is not None:
+        yield from swaps(sheet, finding, actual=_as_written(sheet.source, symbol, finding.actual))
     yield from swaps(sheet, finding)
     yield from removals(sheet, finding)
+
+
+def _as_written(source: Source, symbol: Symbol, value: str) -> str:
+    """A value as the line of the source has it: ``10_000`` rather than ``10000``; empty where that is not certain."""
+    line = source.lines[symbol.line - 1].strip() if 0 < symbol.line <= len(source.lines) else ""
+    tree = parse_module(line)
+    node = tree.body[0] if tree is not None and tree.body else None
+    given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if given is None or source_of(given) != value:
+        return ""
+    return ast.get_source_segment(line, given) or ""
 
 
 def _member(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> Iterator[Edit]:
@@ -193,16 +209,22 @@ def _wrong_exception(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> I
 
 def _message(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> Iterator[Edit]:
     """A message of the same type that the section does not quote yet, the real one, or none."""
-    if symbol is not None and sheet.page is not None:
-        said = " ".join(sheet.page.section_text(symbol).split())
-        known = next((one.type for one in symbol.raises if one.message == finding.actual), "")
-        for one in symbol.raises:
-            if one.type == known and one.message and one.message not in said and one.message != finding.actual:
-                if finding.actual in said:
-                    yield from swaps(sheet, finding, actual=one.message)
+    for message in _unsaid_messages(sheet, finding, symbol) if symbol else ():
+        yield from swaps(sheet, finding, actual=message)
     yield from swaps(sheet, finding)
     yield from without_message(sheet, finding)
     yield from removals(sheet, finding)
+
+
+def _unsaid_messages(sheet: Sheet, finding: Finding, symbol: Symbol) -> list[str]:
+    """Messages of exactly the type that is quoted wrongly and not told yet, those most like the quote first."""
+    claims = sheet.page.raises.get(symbol.qualname, []) if sheet.page else []
+    quoting = {claim.type.rpartition(".")[2] for claim in claims if claim.message == finding.stated}
+    quoted = [one for one in symbol.raises if one.type.rpartition(".")[2] in quoting and one.message]
+    told = [claim.message or "" for claim in claims]
+    unsaid = [one for one in quoted if all(compare_message(words, one) != "same" for words in told if words)]
+    messages = list(dict.fromkeys(one.message or "" for one in unsaid))
+    return sorted(messages, key=lambda text: -SequenceMatcher(None, finding.stated, text).ratio())
 
 
 def _denial(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> Iterator[Edit]:
@@ -247,6 +269,7 @@ def _text(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
 def _repetition(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
     yield from repeats(sheet, finding)
     yield from removals(sheet, finding)
+    yield from repeated_rows(sheet)
 
 
 def _fence(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.locate import find, sentences
 from reflexion.evidence.repair.edits import Change, Edit
-from reflexion.evidence.repair.entries import entry_lines, indent
+from reflexion.evidence.repair.entries import entry_lines, indent, is_entry
 from reflexion.evidence.repair.swap import quoted
 from reflexion.evidence.sheet import Sheet
 from reflexion.evidence.words import role_of
@@ -44,18 +44,19 @@ def sentence_removals(sheet: Sheet, line: int, words: str) -> Iterator[Edit]:
     block = next((one for one in sheet.blocks_at(line) if one.kind in {"paragraph", "item"}), None)
     if block is None or line in sheet.in_fence:
         return
-    first = sheet.start(block.line)
-    marker = _MARKER.match(sheet.text, first, sheet.end(block.line))
+    lines = entry_lines(sheet, line) if is_entry(sheet, line) else (block.line, block.end_line)
+    first = sheet.start(lines[0])
+    marker = _MARKER.match(sheet.text, first, sheet.end(lines[0]))
     first = marker.end() if marker else first
-    parts = sentences(sheet.text, first, sheet.end(block.end_line))
-    spots = [hit.start for hit in find(sheet.text, first, sheet.end(block.end_line), words)] if words else []
+    parts = sentences(sheet.text, first, sheet.end(lines[1]))
+    spots = [hit.start for hit in find(sheet.text, first, sheet.end(lines[1]), words)] if words else []
     hit = [one for one in parts if any(one[0] <= spot < one[1] for spot in spots)]
     hit = hit or [one for one in parts if sheet.start(line) <= one[1] - 1 and one[0] <= sheet.end(line)]
     for start, end in hit:
-        yield from _without_sentence(sheet, (block.line, block.end_line), (first, parts[-1][1]), (start, end))
+        yield from _without_sentence(sheet, lines, (first, parts[-1][1]), (start, end))
     ending = parts[-1:]
     if ending and ending[0] not in hit:
-        yield from _without_sentence(sheet, (block.line, block.end_line), (first, parts[-1][1]), ending[0])
+        yield from _without_sentence(sheet, lines, (first, parts[-1][1]), ending[0])
 
 
 def _without_sentence(

@@ -14,7 +14,6 @@ def repeats(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
     """Removals of repeated lines, sections and paragraphs."""
     yield from _run(sheet, finding.line)
     yield from _sections(sheet)
-    yield from _rows(sheet)
 
 
 def _run(sheet: Sheet, line: int) -> Iterator[Edit]:
@@ -51,7 +50,7 @@ def _sections(sheet: Sheet) -> Iterator[Edit]:
         yield Edit(tuple(changes), f"{len(changes)} repeated sections are gone")
 
 
-def _rows(sheet: Sheet) -> Iterator[Edit]:
+def repeated_rows(sheet: Sheet) -> Iterator[Edit]:
     """Every later copy of a long line outside of code, all at once."""
     seen: set[str] = set()
     changes: list[Change] = []
@@ -63,4 +62,4 @@ def _rows(sheet: Sheet) -> Iterator[Edit]:
             changes.append(Change(sheet.start(line), sheet.start(line + 1), ""))
         seen.add(row)
     if changes:
-        yield Edit(tuple(changes), f"{len(changes)} repeated lines are gone", rough=True)
+        yield Edit(tuple(changes), f"{len(changes)} repeated lines are gone")

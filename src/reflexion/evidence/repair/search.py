@@ -20,6 +20,10 @@ _CHECKS_A_FINDING = 12
 _MOST_CHECKS = 900
 _MOST_PROPOSALS = 60
 _MOST_TIDYINGS = 4
+_STAGES = 4
+_HIDES = frozenset({"T004", "T008"})
+# A cut row or a denial goes, though the page then lacks what it should say there: that is added afterwards.
+_LEAVES_A_GAP = frozenset({"T005", "E306"})
 
 
 @dataclass
@@ -104,21 +108,28 @@ def _round(state: State, facts: Facts | None, order: Callable[[Sequence[Finding]
 
 
 def _trials(state: State, sheet: Sheet, errors: list[Finding]) -> list[Trial]:
-    """One edit for each finding of the first stage that has any: what is missing may turn up once the rest is mended."""
-    for stage in range(3):
+    """One edit for each finding of the first stage that has any: what is missing may turn up once others are mended."""
+    for stage in range(_STAGES):
         found = [_next_trial(state, sheet, finding) for finding in errors if _stage(finding) == stage]
         trials = [trial for trial in found if trial is not None]
+        # Several findings can be about one loop: the last place is mended first, and then they are looked at anew.
+        loops = [trial for trial in trials if trial.finding.rule == "T003"]
         if trials:
-            return trials
+            return [trial for trial in trials if trial not in loops] + loops[-1:]
     return []
 
 
 def _stage(finding: Finding) -> int:
-    """0 for what hides parts of the page, 2 for what is missing, 1 for all else."""
-    if finding.rule in {"T004", "T008"}:
+    """0 for what hides parts of the page, 1 for what may leave a gap, 3 for what is missing, 2 for all else."""
+    if finding.rule in _HIDES:
         return 0
-    lacks = finding.rule == "S101" or (bool(finding.actual) and not finding.stated)
-    return 2 if lacks and finding.rule in {"S101", "S104", "P201", "E301", "R402"} else 1
+    return 1 if finding.rule in _LEAVES_A_GAP else 3 if _is_missing(_key(finding)) else 2
+
+
+def _is_missing(key: Key) -> bool:
+    """Whether a finding is that the page lacks something, which can always be added."""
+    rule, _, stated, actual = key
+    return rule == "S101" or (rule in {"S104", "P201", "E301", "R402"} and bool(actual) and not stated)
 
 
 def _next_trial(state: State, sheet: Sheet, finding: Finding) -> Trial | None:
@@ -158,7 +169,10 @@ def _is_better(state: State, found: list[Finding], trials: list[Trial]) -> bool:
     gone = all(after[_key(trial.finding)] < before[_key(trial.finding)] for trial in trials)
     if state.patient:
         return gone and after.total() <= before.total()
-    return gone and not after - before and after.total() < before.total()
+    new = after - before
+    if all(trial.finding.rule in _LEAVES_A_GAP for trial in trials):
+        return gone and all(map(_is_missing, new))
+    return gone and not new and after.total() < before.total()
 
 
 def _keys(findings: Sequence[Finding]) -> Counter[Key]:

@@ -1,4 +1,4 @@
-"""Whole sections from the facts: for a symbol that the page lacks, or in place of a section that nothing smaller mends."""
+"""Whole sections from the facts: for a symbol that the page lacks, or in place of one that nothing smaller mends."""
 
 import re
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ def _missing_value(sheet: Sheet, symbol: Symbol) -> Iterator[Edit]:
 
 
 def replaced_section(sheet: Sheet, symbol: Symbol, prose: list[str]) -> Iterator[Edit]:
-    """The symbol's own part of the page from the facts, with the prose that survives; a new section beside it, if not."""
+    """The symbol's own part of the page from the facts, with the prose that survives; else a new section beside it."""
     own = sheet.own_section(symbol)
     said = f"the section of {code(symbol.qualname)} was written from the source"
     if own is not None and own.level > 1:
