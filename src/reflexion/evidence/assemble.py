@@ -1,177 +1,178 @@
-"""A page written from facts alone: plain, complete, and free of findings."""
+"""A page written from the facts, with as much of what another page says as can stand without any error."""
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
-from reflexion.evidence.facts import Facts, Parameter, Raise, Signature, Symbol
+from reflexion.evidence.factpage import Told, outline, page_of, render, section
+from reflexion.evidence.facts import Facts, Raise, Symbol
 from reflexion.evidence.finding import Finding
-from reflexion.evidence.locate import code
-from reflexion.evidence.rules.context import needs_page, required_symbols
-from reflexion.evidence.rules.names import Source, every_signature, parameters_of
-from reflexion.evidence.rules.parameters import VARIADIC, starred
-from reflexion.evidence.rules.signatures import true_kind, written
-from reflexion.evidence.values import default_text
+from reflexion.evidence.locate import bare, code
+from reflexion.evidence.messages import compare_message
+from reflexion.evidence.sheet import Sheet
+from reflexion.evidence.survivors import Piece, collect
 
-DEEPEST_HEADING = 6
+__all__ = ["Check", "assemble_page", "outline", "render", "section", "told_of"]
 
+Check = Callable[[str], list[Finding]]
 
-def render(facts: Facts) -> str:
-    """A Markdown page with every fact that ``verify`` asks for, ending in a newline."""
-    lines = [f"# `{facts.module}`", "", *_summary(facts.docstring)]
-    constants = [symbol for symbol in facts.symbols if needs_page(symbol) and symbol.kind == "constant"]
-    lines += _constants(constants)
-    for symbol in required_symbols(Source(facts)):
-        if symbol.kind not in {"constant", "enum member", "field"}:
-            lines += section(symbol)
-    return "\n".join(lines).rstrip("\n") + "\n"
+_MOST_CHECKS = 250
+_BLAMINGS = 5
 
 
-def assemble_page(document: str, facts: Facts, check: "Callable[[str], list[Finding]]") -> str:
-    """Facts alone, for now."""
-    return render(facts)
+def assemble_page(document: str, facts: Facts, check: Check) -> str:
+    """A page of all facts, with the sentences, notes and examples of ``document`` that survive, each under its subject.
 
-
-def outline(facts: Facts | None) -> str:
-    """The facts as one short line a symbol, for a prompt.
-
-    Types are left out: the source stands beside it, and every token of a prompt is evaluated. What models get wrong
-    stays: which names there are, their parameters and defaults, their exceptions and messages.
+    A piece survives when ``check`` finds no error in the page with it. The page's closing comment stays.
     """
-    if facts is None:
-        return "(nothing: code reads facts from Python only)"
-    lines = [_outline(symbol) for symbol in required_symbols(Source(facts))]
-    return "\n".join(lines) or "(no public symbols)"
+    sheet = Sheet(document.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n", facts)
+    comments = [row for row in sheet.lines[sheet.last_line :] if row.strip()]
+    choice = _Choice(facts, check, tuple(comments))
+    choice.choose(collect(sheet))
+    return choice.page(choice.kept)
 
 
-def _outline(symbol: Symbol) -> str:
-    if not symbol.signatures:
-        value = f" = {symbol.value}" if symbol.value and len(symbol.value) <= 80 else ""
-        return f"- {symbol.kind} {symbol.qualname}{value}"
-    parameters = [_short(parameter) for parameter in parameters_of(symbol).values()]
-    kind = "" if symbol.kind in ("function", "method") else f"{symbol.kind} "
-    raised = dict.fromkeys((one.type, one.message) for one in symbol.raises if not one.through_public)
-    told = [f'{type_} "{" ".join(message.split())}"' if message else type_ for type_, message in raised]
-    raises = f" raises {', '.join(told)}" if told else ""
-    return f"- {'async ' if symbol.is_async else ''}{kind}{symbol.qualname}({', '.join(parameters)}){raises}"
+@dataclass
+class _Choice:
+    """The choice of pieces, in a bounded number of checks."""
+
+    facts: Facts
+    check: Check
+    comments: tuple[str, ...]
+    left: int = _MOST_CHECKS
+    kept: list[Piece] = field(default_factory=list)
+
+    def page(self, pieces: Iterable[Piece]) -> str:
+        """The page with these pieces."""
+        by_symbol: dict[str, list[Piece]] = {}
+        for piece in pieces:
+            by_symbol.setdefault(piece.symbol, []).append(piece)
+        symbols = {symbol.qualname: symbol for symbol in self.facts.walk()}
+        told = {name: told_of(found, symbols.get(name)) for name, found in by_symbol.items()}
+        text = page_of(self.facts, told)
+        return text + "".join(f"\n{comment}\n" for comment in self.comments)
+
+    def choose(self, pieces: list[Piece]) -> None:
+        """Drop what errors point to, then find the rest by halves, then give what was dropped a second chance."""
+        hopeful, dropped = self._blamed(pieces)
+        self._grow(pieces, hopeful)
+        self._grow(pieces, dropped)
+
+    def _blamed(self, pieces: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+        hopeful, dropped = list(pieces), list[Piece]()
+        for _ in range(_BLAMINGS):
+            text = self.page(hopeful)
+            lines = [finding.line for finding in self._errors(text)]
+            guilty = _standing_at(text, lines, hopeful)
+            if not guilty:
+                break
+            hopeful = [piece for piece in hopeful if piece not in guilty]
+            dropped += guilty
+        return hopeful, dropped
+
+    def _errors(self, text: str) -> list[Finding]:
+        self.left -= 1
+        return [finding for finding in self.check(text) if finding.level == "error"]
+
+    def _grow(self, order: Sequence[Piece], pieces: list[Piece]) -> None:
+        """Keep the pieces that can stand beside those that are kept already."""
+        if not pieces or self.left <= 0:
+            return
+        chosen = {id(piece) for piece in (*self.kept, *pieces)}
+        together = [piece for piece in order if id(piece) in chosen]
+        if not self._errors(self.page(together)):
+            self.kept = together
+        elif len(pieces) > 1:
+            half = len(pieces) // 2
+            self._grow(order, pieces[:half])
+            self._grow(order, pieces[half:])
 
 
-def _short(parameter: Parameter) -> str:
-    default = default_text(parameter)
-    return starred(parameter) + (f"={default}" if default is not None else "")
+def _standing_at(text: str, lines: list[int], pieces: list[Piece]) -> list[Piece]:
+    """The pieces that stand on one of these lines of the page."""
+    rows = text.split("\n")
+    shown = [bare(row, 0, len(row))[0] for row in (rows[line - 1] for line in lines if line <= len(rows))]
+    found = []
+    for piece in pieces:
+        own = [bare(row, 0, len(row))[0].strip() for row in piece.text.split("\n") if row.strip()]
+        if any(one in row for one in own if len(one) > 2 for row in shown):
+            found.append(piece)
+    return found
 
 
-def section(symbol: Symbol) -> list[str]:
-    """The lines of one symbol's section, without those of its members that have sections of their own."""
-    depth = min(DEEPEST_HEADING, 2 + symbol.qualname.count("."))
-    lines = [f"{'#' * depth} {true_kind(symbol).capitalize()} `{symbol.qualname}`", "", *_summary(symbol.docstring)]
-    lines += _signature(symbol)
-    lines += _bases(symbol)
-    lines += _parameters(symbol)
-    lines += _members(symbol)
-    lines += _returns(symbol)
-    lines += _raises(symbol)
-    return lines
+def told_of(pieces: Iterable[Piece], symbol: Symbol | None) -> Told:
+    """What a symbol's section, or with None the page, gets to say."""
+    writer = _Writer(symbol)
+    for piece in pieces:
+        writer.add(piece)
+    return Told(writer.title, tuple(writer.opening), tuple(writer.closing), writer.words)
 
 
-def _summary(docstring: str | None) -> list[str]:
-    """The first sentence of a docstring as a paragraph, unless Markdown would read something else into it."""
-    first = re.split(r"\n\s*\n", (docstring or "").strip())[0].replace("\n", " ").strip()
-    plain = re.fullmatch(r"[A-Z][\w ,;'-]*\.", first)
-    return [first, ""] if plain else []
+class _Writer:
+    """Puts pieces into the places of a section."""
+
+    def __init__(self, symbol: Symbol | None) -> None:
+        self.symbol = symbol
+        self.title = ""
+        self.opening: list[str] = []
+        self.closing: list[str] = []
+        self.words: dict[tuple[str, str], str] = {}
+        self._heading = ""
+        self._later = False
+        self._last: Piece | None = None
+
+    def add(self, piece: Piece) -> None:
+        """Put one piece into its place."""
+        if piece.kind == "heading":
+            self._head(piece)
+        elif piece.kind in {"prose", "note", "example"}:
+            self._lines(piece)
+        else:
+            self._words(piece)
+
+    def _words(self, piece: Piece) -> None:
+        """Words beside what they are about; a condition of one of several exceptions stands below them all."""
+        key = self._raise_key(piece) if piece.kind == "raises" else piece.key
+        if key is None:
+            self.closing += [f"{code(piece.key)}: {' '.join(piece.text.split())}", ""]
+            return
+        before = self.words.get((piece.kind, key), "")
+        self.words[piece.kind, key] = f"{before} {' '.join(piece.text.split())}".strip()
+
+    def _head(self, piece: Piece) -> None:
+        if piece.key == "title":
+            self.title = piece.text
+            return
+        self._heading = f"**{piece.text}**" if self.symbol else f"## {piece.text}"
+        self._later = bool(self.symbol) or piece.late
+
+    def _lines(self, piece: Piece) -> None:
+        late = self._later or piece.late or (piece.kind != "prose" and self.symbol is not None)
+        place = self.closing if late else self.opening
+        if self._heading:
+            place += [self._heading, ""]
+            self._heading = ""
+        text = " ".join(piece.text.split()) if piece.kind == "prose" else piece.text
+        last = self._last
+        if last is not None and last.group == piece.group and piece.kind == "prose" == last.kind and len(place) > 1:
+            place[-2] = f"{place[-2]} {text}"
+        elif last is not None and last.kind == piece.kind == "note" and place[-1:] == [""] and not text.startswith(">"):
+            place[-1:] = [*text.split("\n"), ""]
+        else:
+            place += [*text.split("\n"), ""]
+        self._last = piece
+
+    def _raise_key(self, piece: Piece) -> str | None:
+        """The key of the ``raise`` that the piece speaks of: the one with its message, or the only one of its type."""
+        raises = self.symbol.raises if self.symbol else ()
+        alike = [one for one in raises if _last_part(one.type) == _last_part(piece.key)]
+        quoted = [one for one in alike if piece.message and compare_message(piece.message, one) == "same"]
+        keys = list(dict.fromkeys(map(_key, quoted or alike)))
+        return keys[0] if len(keys) == 1 else None
 
 
-def _signature(symbol: Symbol) -> list[str]:
-    if symbol.kind == "property" or not symbol.signatures:
-        return []
-    forms = [_form(symbol, signature) for signature in symbol.signatures]
-    return ["```python", *forms, "```", ""]
+def _key(one: Raise) -> str:
+    return f"{one.type} {one.message or ''}"
 
 
-def _form(symbol: Symbol, signature: Signature) -> str:
-    prefix = "" if symbol.kind == "class" else "async def " if symbol.is_async else "def "
-    return prefix + written(symbol, signature)
-
-
-def _bases(symbol: Symbol) -> list[str]:
-    if symbol.kind != "class" or not symbol.bases:
-        return []
-    return ["Bases: " + ", ".join(f"`{base}`" for base in symbol.bases), ""]
-
-
-def _parameters(symbol: Symbol) -> list[str]:
-    parameters = parameters_of(symbol)
-    if not parameters or not symbol.signatures:
-        return []
-    rows = [_row(symbol, parameter) for parameter in parameters.values()]
-    return ["**Parameters:**", "", "| Name | Type | Default |", "| --- | --- | --- |", *rows, ""]
-
-
-def _row(symbol: Symbol, parameter: Parameter) -> str:
-    default = default_text(parameter)
-    required = "-" if parameter.kind in VARIADIC or len(every_signature(symbol)) > 1 else "required"
-    cells = (
-        code(starred(parameter)),
-        code(parameter.annotation) if parameter.annotation else "-",
-        code(default) if default is not None else required,
-    )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _constants(constants: list[Symbol]) -> Iterator[str]:
-    if not constants:
-        return
-    yield from ("## Constants", "", "| Name | Value |", "| --- | --- |")
-    for symbol in constants:
-        yield _value_row(symbol)
-    yield ""
-
-
-def _value_row(symbol: Symbol) -> str:
-    value = code(symbol.value).replace("|", "\\|") if symbol.value else "-"
-    return f"| `{symbol.name}` | {value} |"
-
-
-def _type_row(symbol: Symbol) -> str:
-    annotation = code(symbol.annotation).replace("|", "\\|") if symbol.annotation else "-"
-    return f"| `{symbol.name}` | {annotation} |"
-
-
-def _members(symbol: Symbol) -> list[str]:
-    """Enum members as values, other fields that the constructor does not take as attributes."""
-    members = [member for member in symbol.members if member.kind == "enum member"]
-    taken = parameters_of(symbol)
-    fields = [one for one in symbol.members if one.kind == "field" and needs_page(one) and one.name not in taken]
-    lines: list[str] = []
-    if members:
-        lines += ["**Members:**", "", "| Name | Value |", "| --- | --- |", *map(_value_row, members), ""]
-    if fields:
-        lines += ["**Attributes:**", "", "| Name | Type |", "| --- | --- |", *map(_type_row, fields), ""]
-    return lines
-
-
-def _returns(symbol: Symbol) -> list[str]:
-    if symbol.kind == "class":
-        return []
-    types = list(dict.fromkeys(signature.returns for signature in symbol.signatures if signature.returns))
-    types = types or ([symbol.annotation] if symbol.annotation else [])
-    if not types:
-        return []
-    lines = [f"**Returns:** {' or '.join(map(code, types))}", ""]
-    if symbol.returned_keys:
-        lines += ["Keys: " + ", ".join(f"`{key}`" for key in symbol.returned_keys), ""]
-    return lines
-
-
-def _raises(symbol: Symbol) -> list[str]:
-    told = list(dict.fromkeys((one.type, one.message) for one in symbol.raises))
-    if not told:
-        return []
-    first = {key: next(one for one in symbol.raises if (one.type, one.message) == key) for key in told}
-    return ["**Raises:**", "", *(f"- {_raise(one)}" for one in first.values()), ""]
-
-
-def _raise(one: Raise) -> str:
-    """The type, with the exact message in quotes where there is one that fits on a line."""
-    if not one.message or "\n" in one.message or not one.message.strip():
-        return f"`{one.type}`"
-    return f"`{one.type}` with the message {code(chr(34) + one.message + chr(34))}"
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]

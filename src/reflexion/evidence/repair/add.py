@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from reflexion.evidence.claims import ConstantClaim, ParameterClaim, RaiseClaim
 from reflexion.evidence.facts import Parameter, Raise, Symbol
 from reflexion.evidence.finding import Finding
+from reflexion.evidence.listed import columns, entry_lines, filler, indent, renamed, row_like
 from reflexion.evidence.locate import code, find
 from reflexion.evidence.repair.edits import Change, Edit
-from reflexion.evidence.repair.entries import columns, entry_lines, filler, indent, renamed, row_like
 from reflexion.evidence.rules.names import parameters_of
 from reflexion.evidence.rules.parameters import VARIADIC, starred
 from reflexion.evidence.sheet import Sheet

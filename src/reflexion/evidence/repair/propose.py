@@ -46,10 +46,10 @@ def proposals(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
 
 def _rough(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> Iterator[Edit]:
     """Whole pieces: the section from the facts, the smallest block taken out, the section taken out."""
+    line = min(finding.line, sheet.last_line)
     if symbol is not None and sheet.source is not None:
         called = symbol if symbol.kind in {"function", "method", "class", "property"} else sheet.source.owner(symbol)
-        yield from replaced_section(sheet, called, []) if called else missing_symbol(sheet, symbol)
-    line = min(finding.line, sheet.last_line)
+        yield from replaced_section(sheet, called, line) if called else missing_symbol(sheet, symbol)
     yield from block_removals(sheet, line)
     yield cut(sheet, line, line)
     section = sheet.section_at(line)

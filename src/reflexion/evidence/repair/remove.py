@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterator
 
 from reflexion.evidence.finding import Finding
+from reflexion.evidence.listed import entry_lines, indent, is_entry, is_lead
 from reflexion.evidence.locate import find, sentences
 from reflexion.evidence.repair.edits import Change, Edit
-from reflexion.evidence.repair.entries import entry_lines, indent, is_entry
 from reflexion.evidence.repair.swap import quoted
 from reflexion.evidence.sheet import Sheet
-from reflexion.evidence.words import role_of
 
 _MARKER = re.compile(r"\s*(?:>\s?)*\s*(?:(?:[-*+]|\d{1,9}[.)])\s+|:\s+)?")
-_LEAD_IN = re.compile(r"^[^.!?|`]{1,80}:[*_]*$")
 _DEFINES = re.compile(r"\s*(?:async\s+def|def|class|@)\b|\s*@")
 
 
@@ -154,14 +152,6 @@ def _emptied_lead(sheet: Sheet, first: int, last: int) -> tuple[int, int] | None
         return (before, last) if section.end_line < after and (section.level > 1 or ended) and before > 1 else None
     below = None if ended else after
     return (before, last) if is_lead(sheet, before) and _ends_list(sheet, first, below) else None
-
-
-def is_lead(sheet: Sheet, line: int) -> bool:
-    """Whether a line only announces what comes below: ``**Raises:**``, ``Args:``, "It raises the following:"."""
-    words = sheet.row(line).strip().strip("*_").strip()
-    if line in sheet.in_fence or sheet.kind_at(line) not in {"paragraph", "item"}:
-        return False
-    return role_of(words.rstrip(":").strip("*_ ")) is not None or _LEAD_IN.match(sheet.row(line).strip()) is not None
 
 
 def _ends_list(sheet: Sheet, first: int, after: int | None) -> bool:

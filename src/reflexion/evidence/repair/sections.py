@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from reflexion.evidence.assemble import section
+from reflexion.evidence.assemble import section, told_of
 from reflexion.evidence.facts import Symbol
 from reflexion.evidence.locate import code
 from reflexion.evidence.repair.add import insertion
 from reflexion.evidence.repair.edits import Change, Edit
 from reflexion.evidence.rules.context import needs_page
 from reflexion.evidence.sheet import Section, Sheet
+from reflexion.evidence.survivors import collect
 
 _DEEPEST = 6
 
@@ -86,18 +87,19 @@ def _missing_value(sheet: Sheet, symbol: Symbol) -> Iterator[Edit]:
     yield insertion(sheet, first, [*gap, *lines], symbol.line)
 
 
-def replaced_section(sheet: Sheet, symbol: Symbol, prose: list[str]) -> Iterator[Edit]:
-    """The symbol's own part of the page from the facts, with the prose that survives; else a new section beside it."""
+def replaced_section(sheet: Sheet, symbol: Symbol, line: int) -> Iterator[Edit]:
+    """The symbol's own part of the page from the facts, with what else it says; else a new section beside it.
+
+    What stands in the block around ``line``, or all of it, is left out where it cannot stay.
+    """
     own = sheet.own_section(symbol)
     said = f"the section of {code(symbol.qualname)} was written from the source"
     if own is not None and own.level > 1:
-        for words in (prose, []) if prose else ([],):
-            lines = section_lines(symbol, own.level) if not symbol.members else _own_lines(symbol, own.level)
-            text = "\n".join([*lines[:2], *words, *lines[2:]]).rstrip("\n")
+        pieces = [piece for piece in collect(sheet) if piece.symbol == symbol.qualname]
+        around = sheet.block_at(line)
+        others = [piece for piece in pieces if not around.line <= piece.group <= around.end_line]
+        for kept in (pieces, others, []):
+            lines = section(symbol, told_of(kept, symbol))
+            text = "\n".join(["#" * own.level + lines[0].lstrip("#"), *lines[1:]]).rstrip("\n")
             yield Edit((Change(sheet.start(own.line), sheet.end(own.end_line), text),), said, rough=True)
     yield from (Edit(edit.changes, said, rough=True) for edit in missing_symbol(sheet, symbol))
-
-
-def _own_lines(symbol: Symbol, level: int) -> list[str]:
-    lines = section(symbol)
-    return ["#" * level + lines[0].lstrip("#"), *lines[1:]]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
+from reflexion.evidence.listed import entry_lines
 from reflexion.evidence.locate import Hit, code, find
 from reflexion.evidence.repair.edits import Change, Edit
-from reflexion.evidence.repair.entries import entry_lines
 from reflexion.evidence.sheet import Sheet
 
 _MOST_HITS = 8

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from reflexion.evidence.facts import Symbol
 from reflexion.evidence.finding import Finding
+from reflexion.evidence.listed import cells, columns, entry_lines, filler
 from reflexion.evidence.locate import code, find
 from reflexion.evidence.repair.edits import Change, Edit
-from reflexion.evidence.repair.entries import cells, columns, entry_lines, filler
 from reflexion.evidence.repair.swap import became, quoted
 from reflexion.evidence.rules.names import parameters_of
 from reflexion.evidence.rules.parameters import starred

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from reflexion.evidence.locate import bare, code
 from reflexion.evidence.sheet import Sheet
 from reflexion.evidence.tables import Column, column_of
+from reflexion.evidence.words import role_of
 
 _FIELD = re.compile(r"^\s*:\w+(?:\s+[^:]*)?:")
+_LEAD_IN = re.compile(r"^[^.!?|`]{1,80}:[*_]*$")
 _CELL = re.compile(r"(?<!\\)\|")
 
 
@@ -99,3 +101,11 @@ def renamed(text: str, old: str, new: str) -> str:
     outer = re.match(r"\*\*(?=\w)", found[0])
     kept = "**" if outer and text.endswith("**") else ""
     return f"{text[: found.start()]}{kept}{new}{text[found.end() :]}"
+
+
+def is_lead(sheet: Sheet, line: int) -> bool:
+    """Whether a line only announces what comes below: ``**Raises:**``, ``Args:``, "It raises the following:"."""
+    words = sheet.row(line).strip().strip("*_").strip()
+    if line in sheet.in_fence or sheet.kind_at(line) not in {"paragraph", "item"}:
+        return False
+    return role_of(words.rstrip(":").strip("*_ ")) is not None or _LEAD_IN.match(sheet.row(line).strip()) is not None
