@@ -299,6 +299,19 @@ def test_a_page_about_one_function_under_the_modules_title_becomes_its_section()
     assert errors(joined, bank()) == []
 
 
+@pytest.mark.parametrize("kind", ["def words(a): return a", "class Other:\n    words: int = 1", "words = 1"])
+def test_a_title_that_is_also_the_name_of_a_symbol_is_a_title(kind: str) -> None:
+    facts = facts_of_python(f"LIMIT = 1\n\n\n{kind}\n", "words")
+    pages = ["# `words`\n\nAll about words.\n\n## Constants\n\n| Name | Value |\n| --- | --- |\n| `LIMIT` | `1` |\n"]
+    assert join_pages([*pages, "# words\n\nThe rest.\n"], facts) == pages[0]
+
+
+def test_a_class_right_under_the_title_has_its_section() -> None:
+    page = "# Branch\n\nA branch.\n\n```python\nclass Branch:\n    ...\n```\n\n## `close(at: int = 17)`\n\nCloses.\n"
+    joined = join_pages([FIRST, page], bank())
+    assert headings(joined)[-2:] == ["## Branch", "### `Branch.close(at: int = 17)`"]
+
+
 def test_a_list_that_alone_documents_functions_is_kept_under_its_heading() -> None:
     page = (
         "# bank\n\n## Functions\n\n- `transfer(amount: int, fee: int = FEE) -> int`: moves `amount`, less the `fee`.\n"

@@ -152,8 +152,11 @@ class _Reader:
         if part.level != 1:
             return False
         symbol, sure = self._named.get(part.first, (None, False))
+        if symbol is None or sure:
+            return symbol is None
         again = any(other is symbol for line, (other, _) in self._named.items() if line != part.first)
-        return symbol is None or (again and not sure)
+        told = any(other is symbol for line, other in (*self._told, *self._about) if line != part.first)
+        return again or not told
 
     def _sections(self, parts: Sequence[Part]) -> list[_Section]:
         sections: list[_Section] = []
@@ -180,19 +183,22 @@ class _Reader:
 
     def _about_one_symbol(self, opening: Sequence[Part], sections: list[_Section]) -> list[_Section]:
         """Return a page that has no heading for its only symbol as that symbol's section."""
-        told = {symbol.qualname: symbol for _, symbol in self._told if symbol.kind in _DOCUMENTED_ALONE}
-        lines = [line for line, _ in self._told]
-        if len(told) != 1 or not any(part.first <= line <= part.last for line in lines for part in opening):
+        headings = {part.first for part in opening if part.title}
+        told = {one.qualname: (line, one) for line, one in self._told if line not in headings and _stands_alone(one)}
+        if len(told) != 1:
             return sections
-        [symbol] = told.values()
+        [(first, symbol)] = told.values()
+        if not any(part.first <= first <= part.last for part in opening):
+            return sections
         body = "\n\n".join(filter(None, (part.body for part in opening)))
         parts = [part for section in sections for part in section.parts]
         return [_Section(symbol, [Part(1, f"`{symbol.qualname}`", body, 0, 0), *parts])]
 
     def _opening(self, opening: Sequence[Part]) -> _Section:
         """Return an introduction that alone documents something as a section."""
-        told = [symbol for line, symbol in self._told if any(part.first <= line <= part.last for part in opening)]
-        about_constants = all(symbol.kind == "constant" for symbol in told)
+        titles = {part.first for part in opening if part.title}
+        told = [one for line, one in self._told if opening[0].first <= line <= opening[-1].last and line not in titles]
+        about_constants = all(one.kind == "constant" for one in told)
         texts = [without_paragraphs(part.body) if about_constants else part.body for part in opening]
         title = "Constants" if about_constants else "Details"
         body = "\n\n".join(filter(None, texts))
@@ -217,7 +223,9 @@ class _Reader:
         if self._source is None:
             return _NOT_PROSE.search(part.body) is not None
         headed = {one.symbol.qualname for one in page.sections if one.symbol}
-        told = (symbol.qualname for line, symbol in self._told if part.first <= line <= part.last)
+        # The name in a title may be the module's.
+        first = part.first + bool(part.title)
+        told = (symbol.qualname for line, symbol in self._told if first <= line <= part.last)
         return not headed.issuperset(told) or self._lists_constants(part, self._source)
 
     def _lists_constants(self, part: Part, source: Source) -> bool:
@@ -229,6 +237,10 @@ class _Reader:
 
 def _words(part: Part) -> list[str]:
     return _WORD.findall(f"{part.title}\n{part.body}")
+
+
+def _stands_alone(symbol: Symbol) -> bool:
+    return symbol.kind in _DOCUMENTED_ALONE
 
 
 def _is_about(section: _Section, subject: Symbol | None) -> bool:
