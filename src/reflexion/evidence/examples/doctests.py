@@ -43,7 +43,9 @@ def plan_doctest(example: Example, code: Code, known: frozenset[str]) -> Plan | 
         raises = entry.exc_msg is not None
         steps.append(Step(first, first + length - 1, entry.source, raises))
         if raises:
-            expected.append(Expected((number,), first + length, _announced(entry.exc_msg or "")))
+            message = entry.exc_msg or ""
+            last = first + length + entry.want.count("\n") - message.count("\n")
+            expected.append(Expected((number,), last, _announced(message)))
         elif entry.want.strip():
             stated.append(_wanted(entry, number, first + length, code.text))
         else:

@@ -52,13 +52,9 @@ def judge(plan: Plan, outcome: Outcome, source: SourceNames) -> Judgement:
         raised = outcome.raised.get(number)
         if raised is None and number in outcome.steps:
             continue
-        goes_on = raised is not None and number in outcome.steps
-        if raised is not None and not _follows(plan, outcome, number, raised):
-            more, reason = _of_raised(plan, number, raised, source)
-            found += more
-        else:
-            goes_on = False
-        if not goes_on or reason:
+        more, reason, goes_on = _of_step(plan, outcome, number, source)
+        found += more
+        if not goes_on:
             reached = number
             break
     done = frozenset(range(reached))
@@ -67,6 +63,17 @@ def judge(plan: Plan, outcome: Outcome, source: SourceNames) -> Judgement:
     if reached == len(plan.steps):
         found += _wholes(plan, outcome)
     return Judgement(tuple(found), reason)
+
+
+def _of_step(plan: Plan, outcome: Outcome, number: int, source: SourceNames) -> tuple[list[Finding], str, bool]:
+    """Return what a step that raised shows, or why it shows nothing, and whether the example went on."""
+    raised = outcome.raised.get(number)
+    if raised is None:
+        return [], "it told nothing of one of its statements", False
+    if _follows(plan, outcome, number, raised):
+        return [], "", False
+    found, reason = _of_raised(plan, number, raised, source)
+    return found, reason, number in outcome.steps and not reason
 
 
 def _of_raised(plan: Plan, number: int, raised: Raised, source: SourceNames) -> tuple[list[Finding], str]:
@@ -285,4 +292,6 @@ def same_finding(first: Finding, second: Finding) -> bool:
     if (first.rule, first.line) != (second.rule, second.line):
         return False
     real = [one.evidence.removeprefix(GIVES) for one in (first, second)]
-    return first.message == second.message or (first.evidence.startswith(GIVES) and matches(real[0], real[1]))
+    if first.evidence.startswith(GIVES):
+        return matches(real[0], real[1])
+    return first.message == second.message

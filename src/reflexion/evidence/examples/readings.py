@@ -72,7 +72,7 @@ _DESCRIBES = regex(
     r"^\W*(?:an?|the|some|all|any|each|every|only|same|this|that|these|those|list|dict|dictionary|tuple|set|string|"
     r"number|sum|your|our|my|new|current|no|not|nothing|none of|whatever|something|formatted|depends|varies|see|one|"
     r"similar|e\.g|for|like|random|first|last|empty|both|it|what|how|when|if|whether|error|exception|type|instance|object|value|"
-    r"contents?|output|result)\b|depend(?:s|ing) on|\bvar(?:y|ies)\b|something like|similar to",
+    r"contents?|output|result)\b(?![:=])|depend(?:s|ing) on|\bvar(?:y|ies)\b|something like|similar to",
     re.IGNORECASE,
 )
 _BUILTIN_CALLS = frozenset(
@@ -216,6 +216,10 @@ _TYPED = regex(
 _DENIED = regex(
     r"\b(?:no|not|never|without|doesn't|does not|won't|instead of|rather than|avoids?|prevents?)\b", re.IGNORECASE
 )
+_NO_ERROR = regex(
+    r"\b(?:no|without|never)\s+(?:an?\s+)?(?:errors?|exceptions?|raises?)\b|(?:\bnot|n't)\s+(?:raise|throw|fail)",
+    re.IGNORECASE,
+)
 _MAYBE = regex(r"\b(?:if|when|unless|may|might|can|could|would|otherwise|or)\b", re.IGNORECASE)
 _VAGUE = regex(
     r"\b(?:raises?|throws?|fails?|error|exception|invalid|not allowed|rejected|forbidden|crash(?:es)?)\b", re.IGNORECASE
@@ -227,7 +231,7 @@ def read_announcement(comment: str, known: frozenset[str] = frozenset()) -> Anno
     text = comment.strip()
     found = _exception_in(text, known)
     if found is None:
-        return Announcement("", None, False) if _VAGUE.search(text) and not _DENIED.search(text) else None
+        return Announcement("", None, False) if _VAGUE.search(text) and not _NO_ERROR.search(text) else None
     before = text[: found.start()]
     if _DENIED.search(before):
         return Announcement(found["type"], None, False)

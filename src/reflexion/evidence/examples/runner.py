@@ -137,9 +137,9 @@ class ExampleRunner:
         for number in doubtful:
             again = self._best(page, number, attempt=1)
             after = self._known.get(page.key((number, True), 1)) if number and not outcomes[number].after else None
-            others = [judge(page.plans[number], one, names) for one in (again, after) if one is not None]
-            kept = tuple(one for one in judged[number].findings if _stands(one, others))
-            result[number] = replace(judged[number], findings=kept)
+            later = judge(page.plans[number], after, names) if after is not None else None
+            first = judge(page.plans[number], again, names) if again is not None else judged[number]
+            result[number] = replace(judged[number], findings=tuple(_kept(judged[number], first, later)))
         return result
 
     def _run(self, page: _Page, wanted: Sequence[_Wanted], attempt: int) -> None:
@@ -212,15 +212,16 @@ def _own_problem(told: Told, completed: Completed) -> str:
     return f"it ended the run of the page's examples (exit code {completed.exit_code})"
 
 
-def _stands(finding: Finding, others: Sequence[Judgement]) -> bool:
-    """Say whether a finding is made again, with the same words, by every other run that could be judged."""
-    if _is_clock(finding.message):
-        return False
-    return all(
-        any(same_finding(finding, one) for one in other.findings)
-        for other in others
-        if other.findings or not other.not_run
-    )
+def _kept(judged: Judgement, again: Judgement, after: Judgement | None) -> Iterator[Finding]:
+    """Yield the findings that were made again; as they are after the page's earlier examples, where that was run."""
+    for finding in judged.findings:
+        if _is_clock(finding.message) or not any(same_finding(finding, one) for one in again.findings):
+            continue
+        if after is None or (after.not_run and not after.findings):
+            yield finding
+            continue
+        place = (finding.rule, finding.line)
+        yield from [one for one in after.findings if (one.rule, one.line) == place][:1]
 
 
 def _is_clock(message: str) -> bool:
