@@ -7,10 +7,10 @@ processes of the real root; then the inner one does what it does for everybody.
 
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,9 +20,11 @@ from pathlib import Path, PurePosixPath
 
 from reflexion.errors import SandboxError
 from reflexion.sandbox.capture import Capture, capturing
+from reflexion.sandbox.gate import Gate, Leash, ready
 from reflexion.sandbox.interpreter import Interpreter
 from reflexion.sandbox.job import MIB, Completed, Job, Limits, laid_out
-from reflexion.sandbox.launch import MARK, environment, launch_command, python_command
+from reflexion.sandbox.launch import environment, launch_command, python_command
+from reflexion.sandbox.seccomp import seccomp_program
 
 FILES = "/job"
 PRIVATE = "/tmp/private"  # noqa: S108 (inside of the sandbox)
@@ -33,17 +35,45 @@ FOR_INNER = ("--perms", "0755", "--dir", "/tmp", "--dev-bind", "/dev", "/dev", "
 BECOME_NOBODY = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--die-with-parent")
 OWN_PROCESSES = 1  # bubblewrap's own, which the kernel counts with the job's
 SYSTEM_FOLDERS = ("/bin", "/lib", "/lib32", "/lib64", "/libx32")
-START_S = 10.0
+START_S = 30.0
 END_S = 5.0
+GOING_S = 0.5
+INFO_BYTES = 4096
+PAUSE_S = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class InnerDescriptors:
+    """What the inner bubblewrap is given, and the job is not: where to say its first process, the leash, and where to
+    read the filter for system calls from (None: no filter).
+    """
+
+    info: int
+    leash: int
+    calls: int | None
+
+    def options(self) -> list[str]:
+        """Return them as options."""
+        # Without a filter, the kernel's own switch: another namespace, which costs time.
+        watched = ["--disable-userns"] if self.calls is None else ["--seccomp", str(self.calls)]
+        return ["--info-fd", str(self.info), "--sync-fd", str(self.leash), *watched]
+
+    def all(self) -> list[int]:
+        """Return the descriptors there are."""
+        return [self.info, self.leash, *([] if self.calls is None else [self.calls])]
 
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """Runs jobs under the program ``bwrap``; ``setpriv`` is there when the user is root, else None."""
+    """Runs jobs under the program ``bwrap``; ``setpriv`` is there when the user is root, else None.
+
+    A sandbox that does not stand after ``start_s`` seconds has failed.
+    """
 
     interpreter: Interpreter
     bwrap: str
     setpriv: str | None
+    start_s: float = START_S
 
     @property
     def name(self) -> str:
@@ -65,29 +95,36 @@ class Bubblewrap:
 
     def _run(self, job: Job, files: Path, capture: Capture) -> Completed:
         begun = time.monotonic()
+        timed_out = False
         with _started(self, job, files, capture) as running:
-            timed_out = not running.wait(time.monotonic() + job.limits.wall_s)
+            begins = running.begin(begun + self.start_s)
+            if begins:
+                timed_out = not running.wait(job.limits.wall_s)
+            elif not running.wait(GOING_S):
+                raise SandboxError(f"sandbox bubblewrap: did not start the job in {self.start_s:g} s")
             running.end()
             code = running.process.returncode
             stdout, stderr, cut = capture.output(job.limits)
-            if running.mark() != MARK or (code < 0 and not timed_out):
-                raise SandboxError(f"sandbox bubblewrap: {_reason(stderr, code, timed_out)}")
+            if not begins or (code < 0 and not timed_out):
+                raise SandboxError(f"sandbox bubblewrap: {_reason(stderr, code)}")
         exit_code = -signal.SIGKILL if timed_out else exit_code_of(code)
         seconds = time.monotonic() - begun
         return Completed(exit_code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
 
-    def command(self, job: Job, files: Path, capture: Capture, info: int) -> list[str]:
-        """Return the whole chain of commands for a job."""
+    def command(self, job: Job, files: Path, result: int, inner: "InnerDescriptors") -> list[str]:
+        """Return the whole chain of commands for a job; ``result`` is the job's own descriptor."""
         executable = self.interpreter.executable
-        variables = environment(executable, PRIVATE, FILES, capture.result)
+        variables = environment(executable, PRIVATE, FILES, result)
         python = python_command(executable, job, FILES)
         launch = launch_command(job.limits, job.limits.processes + OWN_PROCESSES, python)
         seen = [*system_mounts(), *_binds(self.interpreter.needs)]
         if self.setpriv is None:
-            return [self.bwrap, *_inner(seen, str(files), job.limits, variables, info), *launch]
-        programs = _binds([self.bwrap, self.setpriv])
-        outer = [self.bwrap, *seen, *programs, "--ro-bind", str(files), FILES, *FOR_INNER, *BECOME_NOBODY]
-        return [*outer, self.setpriv, *NOBODY, self.bwrap, *_inner(seen, FILES, job.limits, variables, info), *launch]
+            chain, source = [self.bwrap], str(files)
+        else:
+            programs = _binds([self.bwrap, self.setpriv])
+            outer = [*seen, *programs, "--ro-bind", str(files), FILES, *FOR_INNER, *BECOME_NOBODY]
+            chain, source = [self.bwrap, *outer, self.setpriv, *NOBODY, self.bwrap], FILES
+        return [*chain, *inner.options(), *_inner(seen, source, job.limits, variables), *launch]
 
 
 def exit_code_of(code: int) -> int:
@@ -95,9 +132,7 @@ def exit_code_of(code: int) -> int:
     return 128 - code if 128 < code <= 128 + signal.SIGRTMAX else code
 
 
-def _reason(stderr: bytes, code: int, timed_out: bool) -> str:
-    if timed_out:
-        return "did not start the job within its time limit"
+def _reason(stderr: bytes, code: int) -> str:
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     said = lines[-1].removeprefix("bwrap: ") if lines else ""
     return said or f"ended with {code} before the job"
@@ -139,8 +174,8 @@ def _binds(paths: Sequence[str]) -> list[str]:
     return options
 
 
-def _inner(seen: Sequence[str], files: str, limits: Limits, variables: dict[str, str], info: int) -> list[str]:
-    options = ["--unshare-all", "--die-with-parent", "--new-session", "--info-fd", str(info), "--hostname", "sandbox"]
+def _inner(seen: Sequence[str], files: str, limits: Limits, variables: dict[str, str]) -> list[str]:
+    options = ["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "sandbox"]
     options += ["--size", str(limits.scratch_mib * MIB), "--perms", "0700", "--tmpfs", "/tmp"]  # noqa: S108
     options += ["--dir", PRIVATE, *seen, "--ro-bind", files, FILES, "--proc", "/proc", "--dev", "/dev"]
     options += ["--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm"]  # noqa: S108
@@ -151,103 +186,116 @@ def _inner(seen: Sequence[str], files: str, limits: Limits, variables: dict[str,
     return [*options, "--"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Init:
+    """The first process of the inner namespace, by its number and a descriptor."""
+
+    pid: int
+    descriptor: int
+    filtered: bool
+
+    def is_bound(self) -> bool:
+        """Return whether it ends with its parent: it asks for that just before it takes the filter."""
+        try:
+            return not self.filtered or b"Seccomp:\t2" in Path(f"/proc/{self.pid}/status").read_bytes()
+        except OSError:
+            return True  # it has ended
+
+
 @dataclass(slots=True)
 class _Running:
-    """A started chain: its first process, and the first process of the inner namespace (its end is everybody's)."""
+    """A started chain: its first process, with a descriptor, and the inner namespace's, whose end is everybody's."""
 
     process: "subprocess.Popen[bytes]"
-    init: int | None
-    mark_end: int
+    gate: Gate
+    leash: Leash
+    first: int
+    info: int
+    filtered: bool
+    init: _Init | None = None
 
-    def wait(self, until: float) -> bool:
+    def begin(self, until: float) -> bool:
+        """Let the job begin when the sandbox stands; return False when the chain ended before, or time is up."""
+        if not self.gate.marked(until - time.monotonic()):
+            return False
+        self.find_init()
+        while self.init is not None and not self.init.is_bound():
+            if time.monotonic() > until:
+                return False
+            time.sleep(PAUSE_S)
+        # Not before: a namespace's first process does not heed this signal, and would wait for its parent for ever.
+        self.leash.fasten(self.process.pid)
+        self.gate.open()
+        return True
+
+    def find_init(self) -> None:
+        """Look for the inner namespace's first process, which bubblewrap names before it lets it go on."""
+        if self.init is None:
+            with suppress(ValueError, KeyError, ProcessLookupError):
+                pid = int(json.loads(os.pread(self.info, INFO_BYTES, 0))["child-pid"])
+                self.init = _Init(pid, os.pidfd_open(pid), self.filtered)
+
+    def wait(self, seconds: float) -> bool:
         """Wait for the chain's end; return False when the time is up first."""
-        try:
-            descriptor = os.pidfd_open(self.process.pid)
-        except ProcessLookupError:
-            return True
-        try:
-            return _ready(descriptor, until - time.monotonic())
-        finally:
-            os.close(descriptor)
+        return ready(seconds, self.first)
 
     def end(self) -> None:
         """Kill whatever is left, and see it gone. Raises SandboxError when it does not go."""
-        if self.process.poll() is None:
-            self._kill()
-        gone = self.init is None or _ready(self.init, END_S)
-        if not gone:
-            self._kill()
+        self.find_init()
+        # The inner namespace first: its own first process may have been taken over by the job.
+        with suppress(ProcessLookupError):
+            if self.init is not None:
+                signal.pidfd_send_signal(self.init.descriptor, signal.SIGKILL)
+        if self.process.poll() is None and not self.wait(END_S if self.init is not None else 0):
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
         try:
             self.process.wait(END_S)
         except subprocess.TimeoutExpired as error:
             raise SandboxError("sandbox bubblewrap: a process of the job could not be ended") from error
-        if not gone and self.init is not None and not _ready(self.init, END_S):
+        if self.init is not None and not ready(END_S, self.init.descriptor):
             raise SandboxError("sandbox bubblewrap: a process of the job could not be ended")
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError):
-            if self.init is not None:
-                signal.pidfd_send_signal(self.init, signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-
-    def mark(self) -> bytes:
-        """Return what came through the mark's pipe; everybody who could write has ended."""
-        return os.read(self.mark_end, len(MARK)) if _ready(self.mark_end, 0) else b""
 
 
 @contextmanager
 def _started(sandbox: Bubblewrap, job: Job, files: Path, capture: Capture) -> Iterator[_Running]:
     with ExitStack() as stack:
-        mark_end, mark = (stack.enter_context(end) for end in _pipe())
-        info_end, info = (stack.enter_context(end) for end in _pipe())
+        gate, leash = stack.enter_context(Gate()), stack.enter_context(Leash())
+        # No pipe: writing to one whose reader was killed would end bubblewrap in the middle of its work.
+        info = stack.enter_context(tempfile.TemporaryFile())
+        inner = InnerDescriptors(info.fileno(), leash.inside.fileno(), _filter(stack))
         process = subprocess.Popen(  # noqa: S603
-            sandbox.command(job, files, capture, info.fileno()),
-            stdin=mark,
+            sandbox.command(job, files, capture.result, inner),
+            stdin=gate.inside.fileno(),
             stdout=capture.stdout,
             stderr=capture.stderr,
-            pass_fds=(capture.result, info.fileno()),
+            pass_fds=[capture.result, *inner.all()],
             env={},  # the first process of the sandbox can be asked for its environment
             cwd="/",
             start_new_session=True,
         )
-        running = _Running(process, None, mark_end.fileno())
+        first = os.pidfd_open(process.pid)
+        running = _Running(process, gate, leash, first, info.fileno(), inner.calls is not None)
         try:
-            mark.close()
-            info.close()
-            running.init = _first_process(info_end.fileno())
+            gate.inside.close()
             yield running
         finally:
             running.end()
+            os.close(first)
             if running.init is not None:
-                os.close(running.init)
+                os.close(running.init.descriptor)
 
 
-def _pipe() -> tuple[FileIO, FileIO]:
-    reader, writer = os.pipe()
-    return FileIO(reader, "rb"), FileIO(writer, "wb")
-
-
-def _first_process(info: int) -> int | None:
-    """Return a descriptor of the inner namespace's first process, None when it never was or is gone."""
-    text = b""
-    until = time.monotonic() + START_S
-    while b"}" not in text and _ready(info, until - time.monotonic()):
-        read = os.read(info, 4096)
-        if not read:
-            return None
-        text += read
-    try:
-        return os.pidfd_open(int(json.loads(text)["child-pid"]))
-    except (ValueError, KeyError, ProcessLookupError):
+def _filter(stack: ExitStack) -> int | None:
+    """Return a descriptor to read the filter for system calls from, None where there is no filter."""
+    program = seccomp_program()
+    if program is None:
         return None
-
-
-def _ready(descriptor: int, seconds: float) -> bool:
-    """Return whether the descriptor becomes readable within the time; a process's does when it ends."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(max(0.0, seconds) * 1000))
+    reader, writer = os.pipe()
+    stack.enter_context(FileIO(reader, "rb"))
+    with FileIO(writer, "wb") as whole:
+        whole.write(program)
+    return reader
 
 
 def find_programs() -> tuple[str | None, str | None]:

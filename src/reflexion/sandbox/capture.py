@@ -1,12 +1,15 @@
 """Where a job's output goes: temporary files without a name, read back as bytes, with a cap."""
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reflexion.sandbox.job import MIB, Limits
+
+ROOM = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,13 @@ class Capture:
     result: int
 
     def output(self, limits: Limits) -> tuple[bytes, bytes, bool]:
-        """Return stdout and stderr, and whether anything of them is missing."""
+        """Return stdout and stderr, and whether anything of them is missing.
+
+        Raises OSError when the disk is full: what the job made of that would not be its own trouble.
+        """
+        disk = os.fstatvfs(self.stdout)
+        if disk.f_bavail * disk.f_frsize < ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
         stdout, cut_out = _head_and_tail(self.stdout, limits)
         stderr, cut_err = _head_and_tail(self.stderr, limits)
         return stdout, stderr, cut_out or cut_err

@@ -1,4 +1,4 @@
-"""The last step before a job's Python: limits, and the mark that says that the sandbox stands."""
+"""The last step before a job's Python: its limits, and the gate."""
 
 import sys
 from collections.abc import Sequence
@@ -7,11 +7,10 @@ from pathlib import Path
 from reflexion.sandbox.job import MIB, Job, Limits
 
 SHELL = "/bin/sh"
-MARK = b"started\n"
 OPEN_FILES = 256
 
-# Standard input is the mark's way out until the job starts, since /bin/sh cannot name a descriptor above 9. `-u` is
-# bash's and `-p` dash's word for processes. Every error ends it (-e) before the mark, with its message on stderr.
+# Standard input is the gate until the job starts, since /bin/sh cannot name a descriptor above 9. `-u` is bash's and
+# `-p` dash's word for processes. Every error ends it (-e) before the mark, with its message on stderr.
 _SCRIPT = """
 [ -x "$6" ] || { echo "no interpreter at $6" >&2; exit 1; }
 ulimit -c 0
@@ -23,13 +22,15 @@ ulimit -f "$2"
 [ "$4" = - ] || ulimit -u "$4" 2>/dev/null || ulimit -p "$4"
 shift 5
 echo started >&0
+read -r word <&0
+[ "$word" = go ]
 exec "$@" </dev/null
 """
 _BLOCK = 512
 
 
 def launch_command(limits: Limits, processes: int | None, command: Sequence[str]) -> list[str]:
-    """Return the command that sets the limits, writes MARK to descriptor 0 and becomes ``command``.
+    """Return the command that sets the limits, passes the gate at descriptor 0 and becomes ``command``.
 
     ``processes`` is the limit for the user as the kernel counts it, None for none.
     """

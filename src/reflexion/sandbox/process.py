@@ -6,16 +6,17 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
 
 from reflexion.errors import SandboxError
 from reflexion.sandbox.capture import Capture, capturing
 from reflexion.sandbox.family import Family, processes_of_user
+from reflexion.sandbox.gate import Gate
 from reflexion.sandbox.interpreter import Interpreter
 from reflexion.sandbox.job import Completed, Job, laid_out
-from reflexion.sandbox.launch import MARK, environment, launch_command, python_command
+from reflexion.sandbox.launch import environment, launch_command, python_command
 
+START_S = 30.0
 POLL_S = 0.002
 LOOK_S = 0.1
 
@@ -46,34 +47,34 @@ class ProcessLimits:
 
     def _run(self, job: Job, folder: Path, capture: Capture) -> Completed:
         begun = time.monotonic()
-        mark_end, mark = os.pipe()
-        with FileIO(mark_end, "rb") as marks:
-            with FileIO(mark, "wb") as mark_file:
-                process = self._start(job, folder, capture, mark_file.fileno())
+        timed_out = False
+        with Gate() as gate:
+            process = self._start(job, folder, capture, gate.inside.fileno())
+            gate.inside.close()
             family = Family(process.pid, str(folder))
             try:
-                timed_out = not _wait(process, family, begun + job.limits.wall_s)
+                begins = gate.marked(START_S)
+                if begins:
+                    gate.open()
+                    timed_out = not _wait(process, family, time.monotonic() + job.limits.wall_s)
             finally:
                 family.kill()
                 process.wait()
-            started = marks.read(len(MARK)) == MARK
         stdout, stderr, cut = capture.output(job.limits)
-        if not started:
-            raise SandboxError(
-                f"sandbox process: {stderr.decode('utf-8', 'replace').strip() or 'the job did not start'}"
-            )
+        if not begins:
+            raise SandboxError(f"sandbox process: {stderr.decode('utf-8', 'replace').strip() or 'it did not start'}")
         code = -signal.SIGKILL if timed_out else process.returncode
         seconds = time.monotonic() - begun
         return Completed(code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
 
-    def _start(self, job: Job, folder: Path, capture: Capture, mark: int) -> "subprocess.Popen[bytes]":
+    def _start(self, job: Job, folder: Path, capture: Capture, gate: int) -> "subprocess.Popen[bytes]":
         files, home = str(folder / "files"), str(folder / "home")
         python = python_command(self.interpreter.executable, job, files)
         # The kernel counts all processes of the user, so the job's come on top of those.
         processes = processes_of_user() + job.limits.processes if sys.platform == "linux" else None
         return subprocess.Popen(  # noqa: S603
             launch_command(job.limits, processes, python),
-            stdin=mark,
+            stdin=gate,
             stdout=capture.stdout,
             stderr=capture.stderr,
             pass_fds=(capture.result,),
