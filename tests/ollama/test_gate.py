@@ -356,6 +356,7 @@ def test_close_wakes_who_waits_turns_away_who_asks_and_lets_a_call_finish(make_g
         futures = [pool.submit(wait) for _ in range(3)]
         until(lambda: gate.state().waiting == 3)
         with gate.turn(G, APART[G]):
+            time.sleep(0.1)  # They woke when this turn began; close() is to wake them from sleep.
             gate.close(lambda: ServerUnreachable("gone for good"))
             gate.close(lambda: ReplyCut("too late to matter"))
             errors = [future.exception(5) for future in futures]
