@@ -3,7 +3,7 @@
 set -eu
 
 # command:package
-wanted='ip:iproute2 bwrap:bubblewrap'
+wanted='ip:iproute2 bwrap:bubblewrap chromium:chromium'
 
 missing=''
 for pair in $wanted; do
