@@ -130,6 +130,27 @@ def test_a_kill_at_any_byte_loses_no_more_than_the_line_under_way(tmp_path: Path
         assert Manifest(tmp_path).entry("c.py") is not None
 
 
+def test_a_line_half_written_is_gone_after_a_shorter_one(tmp_path: Path) -> None:
+    manifest = done(tmp_path)
+    with manifest.journal.open("ab") as journal:
+        journal.write(b'{"half": "' + b"x" * 2_000)
+    Manifest(tmp_path).record("b.py", BASIS, "accepted", Path("b.md"), "x")
+    again = Manifest(tmp_path)
+    assert again.entry("b.py") is not None
+    assert again.is_unchanged("a/utils.py", BASIS, PAGE)
+    assert again.journal.read_bytes().count(b"\n") == 2
+    assert again.journal.read_bytes().endswith(b"}\n")
+
+
+def test_a_record_after_a_save_starts_a_new_journal(tmp_path: Path) -> None:
+    manifest = done(tmp_path)
+    manifest.save()
+    manifest.record("b.py", BASIS, "accepted", Path("b.md"), "x")
+    again = Manifest(tmp_path)
+    assert again.entry("b.py") is not None
+    assert again.is_unchanged("a/utils.py", BASIS, PAGE)
+
+
 def test_a_kill_between_manifest_and_journal_changes_nothing(tmp_path: Path) -> None:
     manifest = done(tmp_path)
     lines = manifest.journal.read_bytes()
