@@ -7,8 +7,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,7 +16,7 @@ import pytest
 
 from reflexion.config import SandboxSettings
 from reflexion.errors import SandboxUnavailable
-from reflexion.sandbox import Completed, Job, Sandbox, open_sandbox
+from reflexion.sandbox import Completed, Job, Limits, Sandbox, open_sandbox
 from reflexion.sandbox.bubblewrap import Bubblewrap, find_programs
 from reflexion.sandbox.interpreter import find_interpreter
 
@@ -99,14 +99,14 @@ class Watch:
     temporary: Path
     marker: str = field(default_factory=lambda: f"marker-{os.urandom(8).hex()}")
 
-    def running(self) -> list[str]:
-        """The processes of this machine with the marker in their command line."""
+    def running(self) -> list[int]:
+        """The processes of this machine with the marker in their command line, in the order of their numbers."""
         found = []
         for folder in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and self.marker.encode() in (folder / "cmdline").read_bytes():
-                    found.append((folder / "status").read_text().splitlines()[2])
-        return [state for state in found if "Z" not in state]
+                    found.append(int(folder.name))  # a zombie has no command line
+        return sorted(found)
 
     def check(self) -> None:
         """Nothing runs any more, and the temporary folder is as empty as before."""
@@ -135,9 +135,30 @@ def watched() -> Iterator[Watch]:
         folder.rmdir()
 
 
+def until(condition: Callable[[], bool], seconds: float = 10) -> bool:
+    """Wait for a condition; False when it did not come true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.0005)
+    return True
+
+
 @contextlib.contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """The time that something may take."""
     begun = time.monotonic()
     yield
     assert time.monotonic() - begun < seconds
+
+
+@pytest.fixture(params=["bubblewrap", "nobody", "process"])
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    if request.param == "process":
+        return open_sandbox(SandboxSettings(mode="process"))
+    return bubblewrap() if request.param == "bubblewrap" else as_nobody()
+
+
+def job(code: str, *arguments: str, **limits: float) -> Job:
+    return Job({"driver.py": code.encode()}, ("driver.py", *arguments), replace(Limits(), **limits))  # type: ignore[arg-type]

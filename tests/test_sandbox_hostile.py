@@ -19,7 +19,7 @@ import pytest
 from reflexion.config import SandboxSettings
 from reflexion.sandbox import Completed, Job, Limits, Sandbox, open_sandbox
 from tests.sandbox_snippets import ENDING, PRELUDE
-from tests.sandbox_support import Watch, as_nobody, at_most, bubblewrap, watched
+from tests.sandbox_support import Watch, as_nobody, at_most, bubblewrap, until, watched
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 
@@ -315,5 +315,5 @@ def test_the_checks_can_fail(host: Host) -> None:
         watched() as watch,
         subprocess.Popen([sys.executable, "-c", "input()", watch.marker], stdin=subprocess.PIPE) as p,
     ):
-        assert watch.running() != []
+        assert until(lambda: watch.running() != [])
         p.communicate(b"\n")

@@ -5,6 +5,7 @@ to read the interpreter (in /root, say); then the user becomes nobody for good, 
 processes of the real root; then the inner one does what it does for everybody.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ from io import FileIO
 from pathlib import Path, PurePosixPath
 
 from reflexion.errors import SandboxError
-from reflexion.sandbox.capture import Capture, capturing
+from reflexion.sandbox.capture import Capture, capturing, last_line
 from reflexion.sandbox.gate import Gate, Leash, ready
 from reflexion.sandbox.interpreter import Interpreter
 from reflexion.sandbox.job import MIB, Completed, Job, Limits, laid_out
@@ -105,8 +106,11 @@ class Bubblewrap:
             running.end()
             code = running.process.returncode
             stdout, stderr, cut = capture.output(job.limits)
-            if not begins or (code < 0 and not timed_out):
-                raise SandboxError(f"sandbox bubblewrap: {_reason(stderr, code)}")
+            if begins and code < 0 and not timed_out:
+                raise SandboxError(f"sandbox bubblewrap: killed from outside by signal {-code}")
+            if not begins:
+                said = last_line(stderr).removeprefix("bwrap: ") or f"ended with {code} before the job"
+                raise SandboxError(f"sandbox bubblewrap: {said}")
         exit_code = -signal.SIGKILL if timed_out else exit_code_of(code)
         seconds = time.monotonic() - begun
         return Completed(exit_code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
@@ -117,7 +121,7 @@ class Bubblewrap:
         variables = environment(executable, PRIVATE, FILES, result)
         python = python_command(executable, job, FILES)
         launch = launch_command(job.limits, job.limits.processes + OWN_PROCESSES, python)
-        seen = [*system_mounts(), *_binds(self.interpreter.needs)]
+        seen = _seen(self.interpreter.needs)
         if self.setpriv is None:
             chain, source = [self.bwrap], str(files)
         else:
@@ -132,10 +136,9 @@ def exit_code_of(code: int) -> int:
     return 128 - code if 128 < code <= 128 + signal.SIGRTMAX else code
 
 
-def _reason(stderr: bytes, code: int) -> str:
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    said = lines[-1].removeprefix("bwrap: ") if lines else ""
-    return said or f"ended with {code} before the job"
+@functools.cache
+def _seen(needs: tuple[str, ...]) -> tuple[str, ...]:
+    return (*system_mounts(), *_binds(needs))
 
 
 def system_mounts() -> list[str]:

@@ -59,3 +59,9 @@ def _head_and_tail(descriptor: int, limits: Limits) -> tuple[bytes, bool]:
 def _read(descriptor: int, start: int, length: int) -> bytes:
     # pread: the job shares the file's position and can move it.
     return os.pread(descriptor, length, start)
+
+
+def last_line(text: bytes) -> str:
+    """Return the last line of an output, where programs say why they ended; empty when there is none."""
+    lines = text.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""

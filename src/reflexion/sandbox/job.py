@@ -1,8 +1,10 @@
 """What a sandbox is asked to run, and what comes back."""
 
 import contextlib
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -12,6 +14,7 @@ from reflexion.config import SandboxSettings
 
 MIB = 1024 * 1024
 TEMPORARY_PREFIX = "reflexion-sandbox-"
+OLD_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ def laid_out(files: Mapping[str, bytes]) -> Iterator[Path]:
 
     Raises OSError when it cannot be written, ValueError when a path is both a file and a folder.
     """
-    folder = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY_PREFIX}{os.getpid()}-"))
     try:
         (folder / "home").mkdir(mode=0o700)
         top = folder / "files"
@@ -116,6 +119,26 @@ def laid_out(files: Mapping[str, bytes]) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, onerror=_make_removable)
+
+
+def remove_leftovers() -> None:
+    """Remove the folders of processes that were killed: ours, an hour old, and of no process that runs now."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY_PREFIX}*-*"):
+        pid = folder.name.removeprefix(TEMPORARY_PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError, ValueError):
+            found = folder.lstat()
+            if found.st_uid == os.geteuid() and found.st_mtime < time.time() - OLD_S and not _runs(int(pid)):
+                shutil.rmtree(folder, onerror=_make_removable)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _write(target: Path, content: bytes) -> None:

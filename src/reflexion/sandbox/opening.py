@@ -8,8 +8,9 @@ import sys
 from reflexion.config import SandboxSettings
 from reflexion.errors import SandboxError, SandboxUnavailable
 from reflexion.sandbox.bubblewrap import OWN_PROCESSES, Bubblewrap, find_programs
+from reflexion.sandbox.capture import last_line
 from reflexion.sandbox.interpreter import find_interpreter
-from reflexion.sandbox.job import MIB, Job, Limits, Sandbox
+from reflexion.sandbox.job import MIB, Job, Limits, Sandbox, remove_leftovers
 from reflexion.sandbox.process import ProcessLimits
 
 PROBE = """\
@@ -63,13 +64,13 @@ def _bubblewrap(python: str | None) -> tuple[Sandbox | None, str]:
 def _trouble(sandbox: Sandbox, checked: set[str]) -> str:
     """Return why the sandbox is not to be used, empty when it ran a job and the limits were in force in it."""
     limits = Limits()
+    remove_leftovers()
     try:
         done = sandbox.run(Job({"probe.py": PROBE.encode()}, ("probe.py",), limits))
     except SandboxError as error:
         return str(error).partition(": ")[2]
     if done.exit_code or done.timed_out:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        return f"Python ended with {done.exit_code} in it: {lines[-1] if lines else 'no message'}"
+        return f"Python ended with {done.exit_code} in it: {last_line(done.stderr) or 'no message'}"
     expected = {
         "RLIMIT_CPU": limits.cpu_s,
         "RLIMIT_FSIZE": limits.file_mib * MIB,

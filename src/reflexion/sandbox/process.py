@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reflexion.errors import SandboxError
-from reflexion.sandbox.capture import Capture, capturing
+from reflexion.sandbox.capture import Capture, capturing, last_line
 from reflexion.sandbox.family import Family, processes_of_user
 from reflexion.sandbox.gate import Gate
 from reflexion.sandbox.interpreter import Interpreter
@@ -62,7 +62,7 @@ class ProcessLimits:
                 process.wait()
         stdout, stderr, cut = capture.output(job.limits)
         if not begins:
-            raise SandboxError(f"sandbox process: {stderr.decode('utf-8', 'replace').strip() or 'it did not start'}")
+            raise SandboxError(f"sandbox process: {last_line(stderr) or 'did not start the job'}")
         code = -signal.SIGKILL if timed_out else process.returncode
         seconds = time.monotonic() - begun
         return Completed(code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
