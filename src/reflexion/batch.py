@@ -13,6 +13,7 @@ from reflexion.check.drift import symbol_digests
 from reflexion.context import Context
 from reflexion.errors import InputError, ReflexionError, ServerError
 from reflexion.events import FileFinished, FileStarted, Note
+from reflexion.evidence.examples.report import describe
 from reflexion.loaders import STDIN, Source, SourcePath, find_sources, is_blank, load_path, load_stdin, printable
 from reflexion.marker import Marker
 from reflexion.ollama.reply import total
@@ -191,7 +192,15 @@ def _run_one(job: Job, graph: docs.Graph, context: Context, record: RunRecord, w
 def _write(job: Job, source: Source, result: docs.Result, write_out: Callable[[str], None]) -> str:
     text = result.text if source.facts else f"{result.text.rstrip()}\n\n{NOT_VERIFIED}\n"
     symbols = symbol_digests(source.facts) if source.facts else {}
-    marker = Marker(result.outcome, result.score, source.label, source.sha256, symbols=symbols)
+    marker = Marker(
+        result.outcome,
+        result.score,
+        source.label,
+        source.sha256,
+        symbols=symbols,
+        repaired=bool(result.mended),
+        assembled=result.assembled,
+    )
     page = pages.render(text, marker)
     if job.output is None:
         write_out(page)
@@ -219,4 +228,8 @@ def _finished(source: Source, result: docs.Result, written: str) -> FileFinished
         model_s=total(result.calls, "wall_s"),
         tokens=int(total(result.calls, "reply_tokens")),
         detail="; ".join(details),
+        mended=result.mended,
+        repaired=bool(result.mended),
+        assembled=result.assembled,
+        examples=describe(result.examples) if result.examples else "",
     )

@@ -18,6 +18,7 @@ from reflexion.errors import ReflexionError, UsageError
 
 if TYPE_CHECKING:
     from reflexion.config import LoadedConfig
+    from reflexion.examples import Examples
 
 DEFAULT_COMMAND = "docs"
 INTERRUPTED = 130
@@ -45,6 +46,19 @@ ConfigOption = Annotated[
         "--config", "-c", metavar="FILE", help="Configuration file. Default: ./config.json, else built-in defaults."
     ),
 ]
+ExamplesOption = Annotated[
+    bool, typer.Option("--examples/--no-examples", help="Run the examples of the documents in the sandbox.")
+]
+RequireExamplesOption = Annotated[
+    bool, typer.Option("--require-examples", help="Exit 2 where no sandbox can run the examples.")
+]
+SourceOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--source", "-s", metavar="PATH", help="The source of each document, in order. Default: what the page names."
+    ),
+]
+DocumentsArgument = Annotated[list[Path], typer.Argument(metavar="DOC...", help="Markdown files or folders of them.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -91,6 +105,7 @@ def docs_command(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace pages that were edited or are not ours.")
     ] = False,
+    require_examples: RequireExamplesOption = False,
     output_format: Annotated[
         str, typer.Option("--format", metavar="NAME", help="text, or json: one event a line.")
     ] = "text",
@@ -102,7 +117,7 @@ def docs_command(
     if output_format not in ("text", "json"):
         raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
     try:
-        code = _document(inputs, output, config, overrides, overwrite, output_format, quiet, verbose)
+        code = _document(inputs, output, config, overrides, overwrite, require_examples, output_format, quiet, verbose)
     except KeyboardInterrupt:
         typer.echo("reflexion: interrupted; finished pages are kept", err=True)
         code = INTERRUPTED
@@ -134,6 +149,7 @@ def _document(
     config_path: Path | None,
     overrides: Mapping[str, Any],
     overwrite: bool,
+    require_examples: bool,
     output_format: str,
     quiet: bool,
     verbose: bool,
@@ -152,7 +168,7 @@ def _document(
     code = INTERRUPTED
     with make_reporter(output_format, to_stderr=to_stdout, quiet=quiet, verbose=verbose) as reporter:
         try:
-            with open_session(loaded, plan, reporter) as session:
+            with open_session(loaded, plan, reporter, require_examples=require_examples) as session:
                 code = batch.run(plan, session.context, session.record, _write_stdout).exit_code()
         except ReflexionError as error:
             code = error.exit_code
@@ -169,16 +185,8 @@ def _write_stdout(page: str) -> None:
 
 @app.command("check")
 def check_command(
-    documents: Annotated[list[Path], typer.Argument(metavar="DOC...", help="Markdown files or folders of them.")],
-    source: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--source",
-            "-s",
-            metavar="PATH",
-            help="The source of each document, in order. Default: what the page names.",
-        ),
-    ] = None,
+    documents: DocumentsArgument,
+    source: SourceOption = None,
     output_format: Annotated[
         str, typer.Option("--format", metavar="NAME", help="text, json, sarif or github.")
     ] = "text",
@@ -186,6 +194,8 @@ def check_command(
     known_only: Annotated[
         bool, typer.Option("--known-only", help="Pass over documents whose source is not known.")
     ] = False,
+    examples: ExamplesOption = True,
+    require_examples: RequireExamplesOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Check documents against their sources by code alone: no model, no server."""
@@ -196,30 +206,72 @@ def check_command(
     if output_format not in FORMATS:
         raise UsageError(f'--format: "{output_format}" is unknown; valid are {", ".join(FORMATS)}')
     pairs, problems = find_pairs(documents, source or [], known_only=known_only)
-    result = run_check(pairs, style=output_format, strict=strict, off=_rules_off(config), problems=problems)
+    off, runner = _check_settings(config, examples=examples, required=require_examples)
+    result = run_check(pairs, style=output_format, strict=strict, off=off, problems=problems, examples=runner)
     typer.echo(result.text, nl=False)
     for line in (*result.problems, *result.notes):
         typer.echo(f"reflexion: {line}", err=True)
     raise typer.Exit(result.exit_code)
 
 
-def _rules_off(config: Path | None) -> list[str]:
-    """Return the rules that the configuration switches off.
+def _check_settings(config: Path | None, *, examples: bool, required: bool) -> "tuple[frozenset[str], Examples | None]":
+    """Return the rules that the configuration switches off, and who runs examples, or None.
 
-    ./config.json is read in full only where it has something about rules: that takes longer than checking a page.
+    ./config.json is read in full only where it has something about them: that takes longer than checking a page.
+    Raises SandboxUnavailable where examples are required.
     """
-    if config is None and not _has_rules(Path("config.json")):
-        return []
-    from reflexion.config import load_config
+    from reflexion.examples import Examples
 
-    return load_config(config, {}, {}).config.rules.off
+    off, sandbox = frozenset[str](), None
+    if config is not None or _has_settings(Path("config.json")):
+        from reflexion.config import load_config
+
+        settings = load_config(config, {}, {}).config
+        off, sandbox = frozenset(settings.rules.off), settings.sandbox
+    runner = Examples(sandbox, required=required) if examples or required else None
+    for warning in runner.warnings() if runner else ():
+        typer.echo(f"reflexion: {warning}", err=True)
+    if runner and required:
+        runner.open()
+    return off, runner
 
 
-def _has_rules(path: Path) -> bool:
+@app.command("repair")
+def repair_command(
+    documents: DocumentsArgument,
+    source: SourceOption = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Replace the documents; without it the change is shown.")
+    ] = False,
+    backup: Annotated[bool, typer.Option("--backup", help="With --write: keep the old text as NAME.md.bak.")] = False,
+    examples: ExamplesOption = True,
+    require_examples: RequireExamplesOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Mend by code what code can prove wrong in documents, and keep every true word: no model, no server.
+
+    Exit 1 when an error stands: without --write the documents are left as they are.
+    """
+    from reflexion.check.mend import run_repair
+    from reflexion.check.pairs import find_pairs
+
+    if backup and not write:
+        raise UsageError("--backup has no effect without --write")
+    pairs, problems = find_pairs(documents, source or [])
+    off, runner = _check_settings(config, examples=examples, required=require_examples)
+    result = run_repair(pairs, off, runner, write=write, backup=backup, problems=problems)
+    typer.echo(result.text, nl=False)
+    for line in (*result.problems, *result.notes):
+        typer.echo(f"reflexion: {line}", err=True)
+    raise typer.Exit(result.exit_code)
+
+
+def _has_settings(path: Path) -> bool:
     try:
-        return b'"rules"' in path.read_bytes()
+        content = path.read_bytes()
     except OSError:
         return path.exists()  # What is wrong with it is for load_config to say.
+    return b'"rules"' in content or b'"sandbox"' in content
 
 
 @app.command("rules")

@@ -44,7 +44,8 @@ class TokensReceived:
 class RoundScored:
     """A round was judged. ``score`` is None when it is unscored, and ``trouble`` then says why.
 
-    ``contract`` is code's own sub-score beside the critic's two; None for what is not Python.
+    ``contract`` and ``examples`` are code's own sub-scores beside the critic's two; None for what is not Python, and
+    where no example ran.
     """
 
     source: str
@@ -52,6 +53,7 @@ class RoundScored:
     technical_accuracy: int | None
     completeness: int | None
     contract: int | None
+    examples: int | None
     score: int | None
     bar: int
     errors: int
@@ -62,7 +64,12 @@ class RoundScored:
 
 @dataclass(frozen=True, slots=True)
 class FileFinished:
-    """A source is done. ``outcome`` is accepted, not accepted or failed; ``detail`` says what else there is to say."""
+    """A source is done. ``outcome`` is accepted, not accepted or failed; ``detail`` says what else there is to say.
+
+    ``mended`` says line by line what code changed; ``repaired`` that it did, ``assembled`` that the page was put
+    together from the facts and the prose that survived. ``examples`` says how
+    many of its examples ran and why others did not ("" without any).
+    """
 
     source: str
     outcome: str
@@ -73,6 +80,10 @@ class FileFinished:
     model_s: float
     tokens: int
     detail: str = ""
+    mended: tuple[str, ...] = ()
+    repaired: bool = False
+    assembled: bool = False
+    examples: str = ""
 
 
 Event = Note | FileStarted | NodeStarted | TokensReceived | RoundScored | FileFinished

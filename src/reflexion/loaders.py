@@ -68,7 +68,8 @@ PRUNED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 class Source:
     """One source as it was read. ``label`` is how the user named it; ``sha256`` is of its bytes, in hex.
 
-    ``facts`` is what it says, or None where it is not Python and no claim about it can be checked.
+    ``facts`` is what it says, or None where it is not Python and no claim about it can be checked. ``path`` is where
+    it lies; None for standard input.
     """
 
     label: str
@@ -76,6 +77,7 @@ class Source:
     text: str
     sha256: str
     facts: Facts | None
+    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def load_path(path: Path) -> Source:
         facts = facts_of_python(text, path.stem, label)
     else:
         text = _read_with(_text_loader, path)
-    return Source(label, path.stem, text, hashlib.sha256(data).hexdigest(), facts)
+    return Source(label, path.stem, text, hashlib.sha256(data).hexdigest(), facts, path)
 
 
 def load_stdin(data: bytes) -> Source:

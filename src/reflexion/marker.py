@@ -19,7 +19,8 @@ _OWN_COMMENT = regex(r"<!--\s*reflexion\b.*?(?:-->|\Z)", re.IGNORECASE | re.DOTA
 class Marker:
     """A page's closing comment. Digests are SHA-256 in hex; ``line`` is the comment's own, counted from 1.
 
-    ``symbols`` maps each documented symbol to a short digest of its code.
+    ``symbols`` maps each documented symbol to a short digest of its code. ``repaired``: code changed what the models
+    had written; ``assembled``: code put the page together from the facts and the prose that survived.
     """
 
     outcome: str
@@ -30,6 +31,8 @@ class Marker:
     version: str = ""
     symbols: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
+    repaired: bool = False
+    assembled: bool = False
 
     def comment(self) -> str:
         """Return the marker as one HTML comment."""
@@ -41,6 +44,7 @@ class Marker:
             "text_sha256": self.text_sha256,
             "version": self.version,
         }
+        pairs |= {name: "yes" for name in ("repaired", "assembled") if getattr(self, name)}
         if self.symbols:
             pairs["symbols"] = ",".join(f"{_encoded(name)}:{digits}" for name, digits in self.symbols.items())
         return f"<!-- reflexion {' '.join(f'{key}={value}' for key, value in pairs.items())} -->"
@@ -67,6 +71,8 @@ def read_marker(page: str, *, anywhere: bool = False) -> tuple[str, Marker | Non
         version=pairs.get("version", ""),
         symbols=_read_symbols(pairs.get("symbols", "")),
         line=page.count("\n", 0, found.start(1)) + 1,
+        repaired=pairs.get("repaired") == "yes",
+        assembled=pairs.get("assembled") == "yes",
     )
     return page[: found.start()].rstrip("\n") + "\n", marker
 

@@ -18,6 +18,7 @@ from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, Note
 
 _STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red"}
 _REFRESH_S = 0.2
+MENDED_SHOWN = 5
 
 
 class JsonReporter:
@@ -135,8 +136,9 @@ class ConsoleReporter:
             self._line(f"  round {node.round}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
 
     def _show_round(self, event: RoundScored) -> None:
-        contract = "" if event.contract is None else f"contract {event.contract}, "
-        found = f"{contract}{_count(event.errors, 'error')}, {_count(event.warnings, 'warning')}"
+        own = (("contract", event.contract), ("examples", event.examples))
+        scores = "".join(f"{name} {value}, " for name, value in own if value is not None)
+        found = f"{scores}{_count(event.errors, 'error')}, {_count(event.warnings, 'warning')}"
         if event.score is None:
             self._line(f"  round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")
         else:
@@ -154,17 +156,38 @@ class ConsoleReporter:
         self._line(_closing_line(event))
         if event.detail:
             self._line(f"  {escape(event.detail)}")
+        if event.examples:
+            self._line(f"  examples: {escape(event.examples)}")
+        self._show_mended(event)
         if event.attempts:
             self._line(
                 f"  scores {_history(event.scores)}; attempts {event.attempts}; stopped: {event.stop};"
                 f" model {event.model_s:.1f} s, {event.tokens} tokens"
             )
 
+    def _show_mended(self, event: FileFinished) -> None:
+        """Say what code changed: all of it with ``--verbose``, else the first few."""
+        if not event.mended:
+            return
+        how = "assembled from the facts and the prose that survived" if event.assembled else "repaired"
+        self._line(f"  {how}: {_count(len(event.mended), 'thing')} mended by code")
+        shown = event.mended if self._verbose else event.mended[:MENDED_SHOWN]
+        for line in shown:
+            self._line(f"    [dim]{escape(line)}[/dim]")
+        if len(shown) < len(event.mended):
+            self._line(f"    [dim]and {len(event.mended) - len(shown)} more, in the record[/dim]")
+
 
 def _closing_line(event: FileFinished) -> str:
     style = _STYLES[event.outcome]
     where = f" -> {escape(event.output)}" if event.output else ""
-    return f"[{style}]{event.outcome}[/{style}]  {escape(event.source)}{where}"
+    return f"[{style}]{_outcome(event)}[/{style}]  {escape(event.source)}{where}"
+
+
+def _outcome(event: FileFinished) -> str:
+    """Return the outcome and, in brackets, what code had to do for it."""
+    how = "assembled" if event.assembled else "repaired" if event.repaired else ""
+    return f"{event.outcome} ({how})" if how else event.outcome
 
 
 def _table(finished: Sequence[FileFinished]) -> Table:
@@ -176,7 +199,7 @@ def _table(finished: Sequence[FileFinished]) -> Table:
         page = item.output or item.detail
         table.add_row(
             escape(item.source),
-            f"[{style}]{item.outcome}[/{style}]",
+            f"[{style}]{_outcome(item)}[/{style}]",
             _history(item.scores),
             str(item.attempts),
             f"{item.model_s:.1f}",

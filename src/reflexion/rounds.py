@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+from reflexion.events import RoundScored
 from reflexion.evidence.finding import Finding
 from reflexion.verdict import at_bar
 
@@ -11,7 +12,8 @@ class Round(TypedDict):
     """One round as it was. ``draft`` is "" when the generator's reply could not be used.
 
     ``contract``, 0 to 100, is code's own sub-score: the share of the facts that the draft tells and nothing in it
-    contradicts; None without facts. ``skipped``: the critic was not asked, since code had proof already.
+    contradicts; None without facts. ``examples``, 0 to 100, is the share of its examples that do what the draft says;
+    None where none ran. ``skipped``: the critic was not asked, since code had proof already.
     """
 
     number: int
@@ -20,6 +22,7 @@ class Round(TypedDict):
     completeness: int | None
     score: int | None
     contract: int | None
+    examples: int | None
     skipped: bool
     findings: list[dict[str, Any]]
     fix: str
@@ -68,3 +71,22 @@ def _is_plateau(this: Round, before: Round) -> bool:
 
 def _error_keys(item: Round) -> set[tuple[str, str]]:
     return {(finding["rule"], finding["message"]) for finding in item["findings"] if finding["level"] == "error"}
+
+
+def scored(source: str, this: Round, bar: int) -> RoundScored:
+    """Return the event that tells of a round."""
+    errors = errors_of(this)
+    return RoundScored(
+        source=source,
+        round=this["number"],
+        technical_accuracy=this["technical_accuracy"],
+        completeness=this["completeness"],
+        contract=this["contract"],
+        examples=this["examples"],
+        score=this["score"],
+        bar=bar,
+        errors=errors,
+        warnings=len(this["findings"]) - errors,
+        fix=this["fix"],
+        trouble=this["trouble"],
+    )

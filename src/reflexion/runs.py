@@ -64,7 +64,10 @@ class RunRecord:
 
 
 def entry_of(source: str, outcome: str, output: str, seconds: float, result: "Result") -> dict[str, Any]:
-    """Return a file's entry: outcome, every round with its sub-scores, fix, draft and calls, and the adjudication."""
+    """Return a file's entry: outcome, every round with its sub-scores, fix, draft and calls, and the adjudication.
+
+    Beside it stand what code mended, line by line, and what the shipped page's examples showed.
+    """
     return {
         "source": source,
         "outcome": outcome,
@@ -73,6 +76,10 @@ def entry_of(source: str, outcome: str, output: str, seconds: float, result: "Re
         "score": result.score,
         "stop": result.stop,
         "adjudication": result.adjudication,
+        "repaired": bool(result.mended),
+        "mended": list(result.mended),
+        "assembled": result.assembled,
+        "examples": asdict(result.examples) if result.examples else None,
         "findings": [asdict(finding) for finding in result.findings],
         "rounds": list(result.rounds),
         "calls": [asdict(call) for call in result.calls],

@@ -8,6 +8,7 @@ from reflexion.batch import Plan
 from reflexion.config import Config, LoadedConfig, Role, RoleSettings
 from reflexion.context import Context
 from reflexion.events import Emit, Note
+from reflexion.examples import Examples
 from reflexion.ollama.roles import Models
 from reflexion.ollama.server import Server, bind, refuse_remote
 from reflexion.prompts import load_prompts, prompts_folder
@@ -26,13 +27,17 @@ class Session:
 
 
 @contextlib.contextmanager
-def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit) -> Iterator[Session]:
+def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, *, require_examples: bool = False) -> Iterator[Session]:
     """Check everything that can be checked before the first model call, and yield what a run needs.
 
-    The embedded engine, when it is chosen, lives as long as the session. Raises ConfigError, ServerError.
+    The embedded engine, when it is chosen, lives as long as the session. With ``require_examples`` a sandbox has to
+    work. Raises ConfigError, ServerError, SandboxUnavailable.
     """
     prompts = load_prompts("docs", prompts_folder(loaded))
-    for note in (*loaded.notes, *plan.notes):
+    examples = Examples(loaded.config.sandbox, required=require_examples)
+    if require_examples:
+        examples.open()
+    for note in (*loaded.notes, *plan.notes, *examples.warnings()):
         emit(Note(note))
     with _server_for(loaded, emit) as (config, base_url):
         refuse_remote(config, base_url)
@@ -48,6 +53,7 @@ def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit) -> Iterator[Sessi
             max_attempts=config.max_attempts,
             critic_when_clean=config.critic == "when_clean",
             rules_off=frozenset(config.rules.off),
+            examples_of=lambda source: examples.of(source.path, source.text, source.name),
         )
         settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
         yield Session(context, RunRecord(plan.folder, settings, bindings))

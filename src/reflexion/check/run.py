@@ -4,6 +4,7 @@ import os
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,12 +12,14 @@ from reflexion.check.drift import Drift, drift
 from reflexion.check.formats import Located, print_findings
 from reflexion.check.pairs import PYTHON_SUFFIXES, Pair
 from reflexion.errors import InputError
+from reflexion.evidence.examples.report import describe
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import report
 from reflexion.evidence.source import facts_of_notebook, facts_of_python
 from reflexion.evidence.verify import ALL_RULES, unknown_rules, verify
+from reflexion.examples import Examples
 from reflexion.marker import read_marker
 
 # Below this many pairs, starting a second process costs more than it saves.
@@ -54,18 +57,19 @@ def run_check(
     off: Iterable[str] = (),
     problems: Sequence[str] = (),
     jobs: int | None = None,
+    examples: Examples | None = None,
 ) -> CheckResult:
     """Check every pair and print the findings in ``style`` (text, json, sarif or github).
 
     ``off`` holds codes or names of rules. ``problems`` are lines of documents that already failed (``find_pairs``).
     ``jobs`` is the number of processes: by default one, and one more per forty pairs up to the number of cores.
-    Raises InputError for a rule in ``off`` that does not exist.
+    ``examples`` runs the examples of the documents; without it they are not looked at.
+    Raises InputError for a rule in ``off`` that does not exist, SandboxUnavailable and SandboxError where examples are
+    required and cannot be run.
     """
     disabled = frozenset(off)
-    unknown = unknown_rules(disabled)
-    if unknown:
-        raise InputError(f"rules.off: no rule {', '.join(unknown)}; `reflexion rules` lists them")
-    checked = list(_check_all(pairs, disabled, jobs or _processes(len(pairs))))
+    refuse_unknown(disabled)
+    checked = list(_check_all(pairs, disabled, examples, jobs or _processes(len(pairs))))
     located = [Located(one.document, finding) for one in checked for finding in one.findings]
     failed = (*problems, *(one.problem for one in checked if one.problem))
     text = print_findings(located, len(checked), failed, ALL_RULES, style)
@@ -73,14 +77,24 @@ def run_check(
     return CheckResult(text, _exit_code(located, failed, strict), failed, notes)
 
 
-def check_pair(pair: Pair, off: frozenset[str] = frozenset()) -> Checked:
+def refuse_unknown(off: Iterable[str]) -> None:
+    """Raise InputError for codes or names that no rule has."""
+    unknown = unknown_rules(off)
+    if unknown:
+        raise InputError(f"rules.off: no rule {', '.join(unknown)}; `reflexion rules` lists them")
+
+
+def check_pair(pair: Pair, off: frozenset[str] = frozenset(), examples: Examples | None = None) -> Checked:
     """Check one pair; what cannot be read becomes its ``problem``."""
     name = pair.document.as_posix()
     try:
-        document = _read_document(pair.document)
+        document = read_document(pair.document)
         source, text, facts = read_source(pair.source)
-        findings = verify(document, facts, off=off, source_text=text)
+        runner = examples.of(pair.source, text, pair.source.stem) if examples and facts else None
+        findings = verify(document, facts, off=off, source_text=text, examples=runner)
         note = "" if facts else f"{name}: {pair.source.as_posix()} is not Python: only rules about text apply"
+        if runner and runner.report.not_run:
+            note = f"{name}: examples: {describe(runner.report)}"
         if facts is not None and not {catalogue.SOURCE_DRIFT.code, catalogue.SOURCE_DRIFT.name} & off:
             findings += _drift(document, facts, source, pair)
     except InputError as error:
@@ -107,14 +121,14 @@ def _processes(pairs: int) -> int:
     return max(1, min(os.cpu_count() or 1, pairs // PAIRS_PER_PROCESS))
 
 
-def _check_all(pairs: Sequence[Pair], off: frozenset[str], jobs: int) -> Iterator[Checked]:
+def _check_all(pairs: Sequence[Pair], off: frozenset[str], examples: Examples | None, jobs: int) -> Iterator[Checked]:
     if jobs <= 1:
-        yield from (check_pair(pair, off) for pair in pairs)
+        yield from (check_pair(pair, off, examples) for pair in pairs)
         return
     from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(check_pair, pairs, [off] * len(pairs), chunksize=CHUNK)
+        yield from pool.map(check_pair, pairs, repeat(off), repeat(examples), chunksize=CHUNK)
 
 
 def _exit_code(located: Sequence[Located], problems: Sequence[str], strict: bool) -> int:
@@ -134,7 +148,8 @@ def _read_bytes(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read ({reason}); check the path and its permissions") from None
 
 
-def _read_document(path: Path) -> str:
+def read_document(path: Path) -> str:
+    """A document's text. Raises InputError for a file that cannot be read or is not UTF-8."""
     return _decode(_read_bytes(path), path)
 
 

@@ -5,7 +5,7 @@ Models write and review; every decision is plain Python. The drawing is in docs/
 
 import operator
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 from reflexion.config import Role
 from reflexion.context import Context
 from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
-from reflexion.events import RoundScored
+from reflexion.evidence.examples.report import ExamplesReport
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.verify import score as code_scores
 from reflexion.evidence.verify import verify as check_document
@@ -24,7 +24,9 @@ from reflexion.loaders import Source
 from reflexion.marker import without_own_comments
 from reflexion.ollama.reply import CallStats, Message, Progress
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
-from reflexion.rounds import Round, best_round, errors_of, stop_reason
+from reflexion.rounds import Round, best_round, scored, stop_reason
+from reflexion.settle import Candidate
+from reflexion.settle import settle as choose_and_mend
 from reflexion.text import clean_markdown
 from reflexion.verdict import Critique, average, choose_fix, errors_in
 
@@ -52,6 +54,8 @@ class DocsState(TypedDict, total=False):
     text: str
     score: int | None
     shipped_findings: list[dict[str, Any]]
+    mended: list[str]
+    assembled: bool
 
 
 State = DocsState
@@ -61,7 +65,11 @@ Update = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one source: the text that ships, its outcome, and everything that led to it."""
+    """What became of one source: the text that ships, its outcome, and everything that led to it.
+
+    ``mended`` says line by line what code repaired, ``assembled`` that the page was put together from the facts and
+    the prose that survived. ``examples`` is what the shipped text's examples showed; None where none can be run.
+    """
 
     outcome: Outcome
     text: str
@@ -71,6 +79,9 @@ class Result:
     findings: tuple[Finding, ...]
     rounds: tuple[Round, ...]
     calls: tuple[CallStats, ...]
+    mended: tuple[str, ...]
+    assembled: bool
+    examples: ExamplesReport | None
 
 
 def document(graph: Graph, source: Source, context: Context) -> Result:
@@ -79,7 +90,7 @@ def document(graph: Graph, source: Source, context: Context) -> Result:
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
     """
     start: State = {"name": source.label, "source": source.text, "rounds": []}
-    context = replace(context, facts=source.facts)
+    context = context.for_source(source)
     # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
     limit = 4 * context.max_attempts + 5
     end: dict[str, Any] = {}
@@ -100,6 +111,9 @@ def document(graph: Graph, source: Source, context: Context) -> Result:
         findings=tuple(Finding(**item) for item in end["shipped_findings"]),
         rounds=tuple(end["rounds"]),
         calls=tuple(calls),
+        mended=tuple(end["mended"]),
+        assembled=end["assembled"],
+        examples=context.run_examples(end["text"]),
     )
 
 
@@ -194,13 +208,14 @@ def judge(state: State, runtime: Runtime[Context]) -> Update:
         completeness=verdict.completeness if verdict else None,
         score=average(verdict) if verdict else None,
         contract=code_scores(findings, context.facts).contract if context.facts and state["draft"] else None,
+        examples=report.score if state["draft"] and (report := context.run_examples(state["draft"])) else None,
         skipped=state["critic_skipped"],
         findings=state["findings"],
         fix=choose_fix(worst(findings), verdict),
         trouble=state["trouble"],
         calls=state["calls"],
     )
-    context.emit(_scored(state["name"], this, context.quality_score_bar))
+    context.emit(scored(state["name"], this, context.quality_score_bar))
     stop = state["stop"] or stop_reason([*state["rounds"], this], context.quality_score_bar, context.max_attempts)
     return {"rounds": [this], "stop": stop}
 
@@ -232,26 +247,25 @@ def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def settle(state: State, runtime: Runtime[Context]) -> Update:
-    """Code keeps the best candidate, verified as it ships, and names the outcome."""
+    """Code keeps the best candidate, mends it, verifies it as it ships, and names the outcome."""
     context = runtime.context
     _starting(state, context, "settle")
     drafts = [item for item in state["rounds"] if item["draft"]]
-    candidates = [(item["draft"], item["score"], _findings(item["findings"])) for item in drafts]
+    candidates = [Candidate(item["draft"], item["score"], _findings(item["findings"])) for item in drafts]
     given = best_round(drafts)
     if given and state["adjudicated"].strip():
         findings = _check(state, context, state["adjudicated"])
         if _keeps_the_facts(findings, context, given):
-            candidates.append((state["adjudicated"], given["score"], findings))
-    # Fewest errors, then score, then latest: max() keeps the first of equals, so the latest comes first.
-    text, score, findings = max(
-        reversed(candidates), key=lambda item: (-len(errors_in(item[2])), -1 if item[1] is None else item[1])
-    )
+            candidates.append(Candidate(state["adjudicated"], given["score"], findings))
+    settled = choose_and_mend(candidates, context.facts, lambda text: _check(state, context, text))
     reached = any(item["score"] is not None and item["score"] >= context.quality_score_bar for item in drafts)
     return {
-        "text": text,
-        "score": score,
-        "outcome": "accepted" if reached and not errors_in(findings) else "not accepted",
-        "shipped_findings": [asdict(finding) for finding in findings],
+        "text": settled.text,
+        "score": settled.score,
+        "outcome": "accepted" if reached and not errors_in(settled.findings) else "not accepted",
+        "shipped_findings": [asdict(finding) for finding in settled.findings],
+        "mended": list(settled.mended),
+        "assembled": settled.assembled,
     }
 
 
@@ -260,7 +274,9 @@ def _findings(plain: Sequence[dict[str, Any]]) -> list[Finding]:
 
 
 def _check(state: State, context: Context, text: str) -> list[Finding]:
-    return check_document(text, context.facts, off=context.rules_off, source_text=state["source"])
+    return check_document(
+        text, context.facts, off=context.rules_off, source_text=state["source"], examples=context.examples
+    )
 
 
 def _keeps_the_facts(findings: Sequence[Finding], context: Context, given: Round) -> bool:
@@ -273,23 +289,6 @@ def _starting(state: State, context: Context, node: str, role: Role | None = Non
     done = len(state["rounds"])
     number = done if node in ("adjudicate", "settle") else done + 1
     return context.starting(state["name"], node, number, model)
-
-
-def _scored(name: str, this: Round, bar: int) -> RoundScored:
-    errors = errors_of(this)
-    return RoundScored(
-        source=name,
-        round=this["number"],
-        technical_accuracy=this["technical_accuracy"],
-        completeness=this["completeness"],
-        contract=this["contract"],
-        score=this["score"],
-        bar=bar,
-        errors=errors,
-        warnings=len(this["findings"]) - errors,
-        fix=this["fix"],
-        trouble=this["trouble"],
-    )
 
 
 def _plain(log: Sequence[CallStats]) -> list[dict[str, Any]]:

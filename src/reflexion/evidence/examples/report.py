@@ -29,6 +29,21 @@ class ExamplesReport:
     ran: int = 0
     not_run: tuple[NotRun, ...] = ()
 
+    @property
+    def score(self) -> int | None:
+        """Share, 0 to 100, of the examples that ran and do what the document says; None where none ran."""
+        wrong = sum(finding.level == "error" for finding in self.findings)
+        return 100 * max(0, self.ran - wrong) // self.ran if self.ran else None
+
+
+def describe(report: ExamplesReport) -> str:
+    """Return how many examples ran and why others did not, in one line; "" for a page without examples."""
+    if not report.total:
+        return ""
+    told = f"{report.ran} of {report.total} ran"
+    reasons = dict.fromkeys(one.reason for one in report.not_run)
+    return f"{told}; not run: {'; '.join(reasons)}" if reasons else told
+
 
 class RunsExamples(Protocol):
     """Whoever can judge the examples of a page: an ``ExampleRunner``."""

@@ -1,0 +1,87 @@
+"""Who runs the examples of a command's pages: one kind of sandbox for all, opened when a page first has an example."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reflexion.errors import SandboxError, SandboxUnavailable
+from reflexion.evidence.claims import Claims
+from reflexion.evidence.examples.report import ExamplesReport, RunsExamples
+from reflexion.evidence.facts import Facts
+
+if TYPE_CHECKING:
+    from reflexion.config import SandboxSettings
+    from reflexion.evidence.examples.runner import ExampleRunner
+    from reflexion.sandbox import Sandbox
+
+
+class Examples:
+    """Gives each source a runner for the examples of its pages.
+
+    ``settings`` None are the defaults. ``required``: where no sandbox works, that is an error and not a reason to go
+    on without.
+    """
+
+    def __init__(self, settings: "SandboxSettings | None" = None, *, required: bool = False) -> None:
+        self._settings = settings
+        self.required = required
+
+    def open(self) -> "Sandbox":
+        """Return the sandbox, probed by really running it. Raises SandboxUnavailable with the reason."""
+        from reflexion.config import SandboxSettings
+        from reflexion.sandbox import open_sandbox
+
+        return open_sandbox(self._settings or SandboxSettings())
+
+    def warnings(self) -> list[str]:
+        """Return what the user should know of the settings, before anything runs."""
+        if self._settings is None or self._settings.mode != "process":
+            return []
+        return ['Examples run with sandbox.mode "process": limits only, no security boundary.']
+
+    def of(self, path: Path | None, text: str, name: str) -> "LazyRunner":
+        """Return who runs the examples of pages about a source; ``path`` None is standard input."""
+
+        def make(why_not: str = "") -> "ExampleRunner":
+            from reflexion.evidence.examples.runner import ExampleRunner
+            from reflexion.importable import importable
+
+            sandbox = None
+            if not why_not:
+                try:
+                    sandbox = self.open()
+                except SandboxUnavailable as error:
+                    if self.required:
+                        raise
+                    why_not = str(error)
+            return ExampleRunner(sandbox, importable(path, text, name), why_not=why_not)
+
+        return LazyRunner(make, required=self.required)
+
+
+class LazyRunner:
+    """Makes the real runner when a page first has an example; keeps the latest report."""
+
+    def __init__(self, make: "Callable[..., ExampleRunner]", *, required: bool) -> None:
+        self._make = make
+        self._required = required
+        self._runner: RunsExamples | None = None
+        self.report = ExamplesReport()
+
+    def run(self, claims: Claims, facts: Facts) -> ExamplesReport:
+        """Return what the page's examples showed.
+
+        Trouble of the sandbox is neither a finding nor a pass: the examples are not run, with the trouble as reason;
+        where examples are required, SandboxError or SandboxUnavailable is raised instead.
+        """
+        if not claims.examples:
+            self.report = ExamplesReport()
+            return self.report
+        self._runner = self._runner or self._make()
+        try:
+            self.report = self._runner.run(claims, facts)
+        except SandboxError as error:
+            if self._required:
+                raise
+            self.report = self._make(str(error)).run(claims, facts)
+        return self.report
