@@ -53,13 +53,13 @@ class RoundScored:
     technical_accuracy: int | None
     completeness: int | None
     contract: int | None
-    examples: int | None
     score: int | None
     bar: int
     errors: int
     warnings: int
     fix: str
     trouble: str = ""
+    examples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

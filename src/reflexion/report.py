@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from types import TracebackType
@@ -15,6 +16,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from rich.table import Table
 
 from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, Note, RoundScored, TokensReceived
+from reflexion.live import LiveState
 
 _STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red"}
 _REFRESH_S = 0.2
@@ -59,10 +61,13 @@ class ConsoleReporter:
         self._verbose = verbose
         self._live: Progress | None = None
         self._task = TaskID(0)
-        self._node: NodeStarted | None = None
-        self._tokens: TokensReceived | None = None
+        self._state = LiveState()
         self._shown_at = 0.0
+        self._at_work: set[str] = set()
+        self._side_by_side = False
         self._finished: list[FileFinished] = []
+        # Files that run side by side emit from threads of their own.
+        self._lock = threading.Lock()
 
     def __enter__(self) -> "ConsoleReporter":
         if self._console.is_terminal and not self._quiet:
@@ -78,12 +83,18 @@ class ConsoleReporter:
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
+        with self._lock:
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
         if isinstance(event, FileFinished):
             self._finished.append(event)
+        if not self._quiet and not isinstance(event, Note | TokensReceived):
+            self._close_node(event.source)
+        self._state.feed(event)
         if isinstance(event, TokensReceived):
-            self._show_progress(event)
+            self._show_progress()
         elif not self._quiet:
-            self._close_node()
             shows: dict[type, Callable[[Any], None]] = {
                 Note: self._show_note,
                 FileStarted: self._show_start,
@@ -112,39 +123,48 @@ class ConsoleReporter:
         self._line(f"[dim]{escape(event.text)}[/dim]")
 
     def _show_start(self, event: FileStarted) -> None:
+        self._at_work.add(event.source)
+        self._side_by_side = self._side_by_side or len(self._at_work) > 1
         self._line(f"[bold]{escape(f'[{event.index}/{event.count}]')} {escape(event.source)}[/bold]")
 
     def _show_node(self, event: NodeStarted) -> None:
-        self._node, self._tokens, self._shown_at = event, None, 0.0
-        if self._live:
+        if not self._live:
+            return
+        if self._state.total <= 1:
             # The clock starts anew, so that a model that is still loading is seen to be waited for.
-            self._live.reset(self._task, total=None, description=f"round {event.round}: {event.node} {event.model}")
+            self._live.reset(self._task, total=None)
+        self._live.update(self._task, description=self._state.describe(), refresh=True)
 
-    def _show_progress(self, event: TokensReceived) -> None:
-        self._tokens = event
-        if self._node and self._live and event.elapsed_s - self._shown_at >= _REFRESH_S:
-            self._shown_at = event.elapsed_s
-            rate = event.tokens / event.elapsed_s
-            text = f"round {self._node.round}: {event.node} {self._node.model}  {event.tokens} tokens, {rate:.0f}/s"
-            self._live.update(self._task, description=text)
+    def _show_progress(self) -> None:
+        now = time.monotonic()
+        if self._live and now - self._shown_at >= _REFRESH_S:
+            self._shown_at = now
+            self._live.update(self._task, description=self._state.describe())
 
-    def _close_node(self) -> None:
+    def _close_node(self, source: str) -> None:
         """Write the line of the node that has just ended; nodes of plain code are not worth one."""
-        node, self._node = self._node, None
-        if node and node.model:
-            speed = _speed(self._tokens) if self._tokens else "no answer"
-            self._line(f"  round {node.round}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
+        ended = self._state.end_node(source)
+        if ended and ended[0].model:
+            node, tokens = ended
+            speed = _speed(tokens) if tokens else "no answer"
+            lead = f"  {self._whose(source)}round {node.round}"
+            self._line(f"{lead}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
+
+    def _whose(self, source: str) -> str:
+        """The source in front of a line, where several are at work and nothing else would tell them apart."""
+        return f"{escape(source)}  " if self._side_by_side else ""
 
     def _show_round(self, event: RoundScored) -> None:
         own = (("contract", event.contract), ("examples", event.examples))
         scores = "".join(f"{name} {value}, " for name, value in own if value is not None)
+        whose = self._whose(event.source)
         found = f"{scores}{_count(event.errors, 'error')}, {_count(event.warnings, 'warning')}"
         if event.score is None:
-            self._line(f"  round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")
+            self._line(f"  {whose}round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")
         else:
             net = event.score - event.bar
             self._line(
-                f"  round {event.round}  accuracy {event.technical_accuracy}, completeness {event.completeness}:"
+                f"  {whose}round {event.round}  accuracy {event.technical_accuracy}, completeness {event.completeness}:"
                 f" [bold]{event.score}[/bold] ({net:+d} against the bar of {event.bar}); {found}"
             )
         if event.score is not None and event.score >= event.bar and not event.errors:
@@ -153,6 +173,7 @@ class ConsoleReporter:
         self._line(f"  [dim]fix: {escape(fix)}[/dim]")
 
     def _show_file(self, event: FileFinished) -> None:
+        self._at_work.discard(event.source)
         self._line(_closing_line(event))
         if event.detail:
             self._line(f"  {escape(event.detail)}")

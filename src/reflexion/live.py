@@ -1,0 +1,81 @@
+"""The live line of a terminal: what is at work, how fast, and how much is left. No printing; ``report.py`` shows it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, TokensReceived
+
+# An estimate from fewer files would be a guess.
+FILES_FOR_ESTIMATE = 2
+
+
+@dataclass(slots=True)
+class LiveState:
+    """What a run is doing, put together from its events. ``clock`` gives seconds."""
+
+    clock: Callable[[], float] = time.monotonic
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    began: float | None = None
+    at_work: dict[str, NodeStarted] = field(default_factory=dict)
+    tokens: dict[str, TokensReceived] = field(default_factory=dict)
+    latest: str = ""
+
+    def feed(self, event: Event) -> None:
+        """Take one event in."""
+        if isinstance(event, FileStarted):
+            self.total = event.count
+            self.began = self.clock() if self.began is None else self.began
+        elif isinstance(event, NodeStarted):
+            self.at_work[event.source] = event
+            self.tokens.pop(event.source, None)
+            self.latest = event.source
+        elif isinstance(event, TokensReceived):
+            self.tokens[event.source] = event
+            self.latest = event.source
+        elif isinstance(event, FileFinished):
+            self.at_work.pop(event.source, None)
+            self.tokens.pop(event.source, None)
+            self.done += 1
+            self.failed += event.outcome == "failed"
+
+    def end_node(self, source: str) -> tuple[NodeStarted, TokensReceived | None] | None:
+        """Take out the node that has just ended, with what was last heard of its model."""
+        node = self.at_work.pop(source, None)
+        return None if node is None else (node, self.tokens.pop(source, None))
+
+    def describe(self) -> str:
+        """Return the live line: the node at work for one file, the whole batch for several."""
+        node = self.at_work.get(self.latest)
+        one = _describe_node(node, self.tokens.get(self.latest)) if node else "starting"
+        if self.total <= 1:
+            return one
+        parts = [f"{self.done} of {self.total} files"]
+        parts += [f"{len(self.at_work)} in flight"] if len(self.at_work) > 1 else []
+        parts += [f"{self.failed} failed"] if self.failed else []
+        left = self.seconds_left()
+        parts += [f"about {duration(left)} left"] if left is not None else []
+        return f"{', '.join(parts)}; {one}"
+
+    def seconds_left(self) -> float | None:
+        """Return how long the rest will take at the pace of the files so far; None while that would be a guess."""
+        if self.began is None or self.done < FILES_FOR_ESTIMATE:
+            return None
+        return (self.clock() - self.began) / self.done * (self.total - self.done)
+
+
+def _describe_node(node: NodeStarted, tokens: TokensReceived | None) -> str:
+    text = f"round {node.round}: {node.node} {node.model}".rstrip()
+    if tokens is None or tokens.elapsed_s <= 0:
+        return text
+    return f"{text}  {tokens.tokens} tokens, {tokens.tokens / tokens.elapsed_s:.0f}/s"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds as people say them: ``40 s``, ``12 min``, ``3 h 05 min``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

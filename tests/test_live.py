@@ -1,0 +1,60 @@
+"""The live line: one file in detail, a batch as a whole, and an estimate only where there is something to go by."""
+
+from collections.abc import Callable
+
+from reflexion.events import FileFinished, FileStarted, NodeStarted, TokensReceived
+from reflexion.live import LiveState, duration
+
+
+def ticking(*times: float) -> Callable[[], float]:
+    left = iter(times)
+    return lambda: next(left)
+
+
+def finished(name: str, outcome: str = "accepted") -> FileFinished:
+    return FileFinished(name, outcome, "", (), 1, "approved", 1.0, 1)
+
+
+def test_one_file_shows_its_node_and_speed() -> None:
+    state = LiveState()
+    state.feed(FileStarted("a.py", 1, 1))
+    assert state.describe() == "starting"
+    state.feed(NodeStarted("a.py", "generate", 2, "gen:1b"))
+    state.feed(TokensReceived("a.py", "generate", 50, 2.0))
+    assert state.describe() == "round 2: generate gen:1b  50 tokens, 25/s"
+
+
+def test_a_batch_shows_what_is_done_in_flight_and_failed() -> None:
+    state = LiveState(clock=ticking(0.0, 10.0))
+    for number, name in enumerate(("a.py", "b.py", "c.py", "d.py"), start=1):
+        state.feed(FileStarted(name, number, 10))
+        state.feed(NodeStarted(name, "generate", 1, "gen:1b"))
+    state.feed(finished("a.py"))
+    state.feed(finished("b.py", "failed"))
+    assert state.describe() == "2 of 10 files, 2 in flight, 1 failed, about 40 s left; round 1: generate gen:1b"
+
+
+def test_there_is_no_estimate_from_one_file() -> None:
+    state = LiveState(clock=ticking(0.0))
+    state.feed(FileStarted("a.py", 1, 9))
+    state.feed(finished("a.py"))
+    assert state.seconds_left() is None
+
+
+def test_a_node_that_ended_is_taken_out_with_its_last_tokens() -> None:
+    state = LiveState()
+    node, tokens = NodeStarted("a.py", "critique", 1, "critic:1b"), TokensReceived("a.py", "critique", 3, 0.0)
+    state.feed(node)
+    state.feed(tokens)
+    assert state.end_node("a.py") == (node, tokens)
+    assert state.end_node("a.py") is None
+
+
+def test_durations_are_said_as_people_say_them() -> None:
+    assert [duration(seconds) for seconds in (4.4, 89, 100, 3600, 11_100)] == [
+        "4 s",
+        "89 s",
+        "2 min",
+        "60 min",
+        "3 h 05 min",
+    ]
