@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from reflexion.errors import ReflexionError
@@ -86,8 +86,7 @@ def joined_facts(paths: list[Path], page: str) -> Facts:
         for symbol in module.symbols:
             symbols.setdefault(symbol.qualname, symbol)
     imports = {one.name: one for module in modules for one in module.imports}
-    return replace(
-        modules[0],
+    return modules[0]._replace(
         symbols=tuple(symbols.values()),
         exports=None,
         imports=tuple(imports.values()),

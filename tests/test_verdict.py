@@ -21,6 +21,7 @@ def round_of(number: int, score: int | None, draft: str = "", *, findings: tuple
         completeness=score,
         score=score,
         contract=None,
+        examples=None,
         skipped=False,
         findings=plain,
         fix="",
