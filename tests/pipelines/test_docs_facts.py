@@ -4,6 +4,7 @@ import pytest
 
 from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
+from reflexion.verdict import errors_in
 from tests.ollama_double import OllamaDouble, reply
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
 
@@ -75,8 +76,10 @@ def test_models_that_approve_everything_cannot_ship_an_error(cli: CommandLine, o
 
     ended = cli.run("-i", "add.py")
 
-    assert ended.code == 1
-    assert "outcome=not-accepted" in (cli.folder / "output" / "add.md").read_text(encoding="utf-8")
+    written = (cli.folder / "output" / "add.md").read_text(encoding="utf-8")
+    assert ended.code == 0
+    assert "repaired=yes" in written
+    assert errors_in(verify(written, facts_of_python(SOURCE, "add", "add.py"))) == []
 
 
 def test_an_adjudicator_that_adds_an_error_loses_to_its_draft(cli: CommandLine, ollama_double: OllamaDouble) -> None:

@@ -19,8 +19,11 @@ def test_a_model_cannot_silence_a_rule(cli: CommandLine, ollama_double: OllamaDo
 
     ended = cli.run("-i", "add.py", "--max-attempts", "1")
 
-    assert ended.code == 1
-    assert "reflexion: off" not in (cli.folder / "output" / "add.md").read_text(encoding="utf-8").lower()
+    written = (cli.folder / "output" / "add.md").read_text(encoding="utf-8")
+    assert [finding["rule"] for finding in cli.rounds()[0]["findings"]] == ["P204"]
+    assert "reflexion: off" not in written.lower()
+    assert "`9`" not in written
+    assert ended.code == 0
 
 
 def test_a_model_cannot_sign_a_page(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -42,8 +45,9 @@ def test_our_own_words_handed_back_are_no_page(cli: CommandLine, ollama_double: 
     ollama_double.script("gen:1b", reply(f"{PAGE}\n{echo}\n"))
     ollama_double.script("critic:1b", verdict(100, 100))
     ollama_double.script("adj:1b", reply(f"{PAGE}\n{echo}\n"))
-    assert cli.run("-i", "add.py", "--max-attempts", "1").code == 1
+    assert cli.run("-i", "add.py", "--max-attempts", "1").code == 0
     assert cli.rounds()[0]["findings"][0]["rule"] == "T007"
+    assert echo not in (cli.folder / "output" / "add.md").read_text(encoding="utf-8")
 
 
 def test_a_file_name_that_is_no_text_is_documented(cli: CommandLine, ollama_double: OllamaDouble) -> None:
