@@ -20,7 +20,7 @@ def test_a_model_cannot_silence_a_rule(cli: CommandLine, ollama_double: OllamaDo
     ended = cli.run("-i", "add.py", "--max-attempts", "1")
 
     written = (cli.folder / "output" / "add.md").read_text(encoding="utf-8")
-    assert [finding["rule"] for finding in cli.rounds()[0]["findings"]] == ["P204"]
+    assert "P204" in [finding["rule"] for finding in cli.rounds()[0]["findings"]]
     assert "reflexion: off" not in written.lower()
     assert "`9`" not in written
     assert ended.code == 0
