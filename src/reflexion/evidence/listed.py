@@ -9,6 +9,7 @@ from reflexion.evidence.tables import Column, column_of
 from reflexion.evidence.words import role_of
 
 _FIELD = re.compile(r"^\s*:\w+(?:\s+[^:]*)?:")
+_NAMED = re.compile(r"\s*(?:\*\*|`)[\w*\\]+(?:\*\*|`)\s*(?:\(|:|=|[\u2013\u2014-]\s)")
 _LEAD_IN = re.compile(r"^[^.!?|`]{1,80}:[*_]*$")
 _CELL = re.compile(r"(?<!\\)\|")
 
@@ -26,10 +27,12 @@ def entry_lines(sheet: Sheet, line: int) -> tuple[int, int]:
 
 def is_entry(sheet: Sheet, line: int) -> bool:
     """Whether a line of a paragraph begins an entry of its own: a field, an indented name, a name above its words."""
-    row, following = sheet.row(line), sheet.row(line + 1)
-    if sheet.kind_at(line) != "paragraph":
+    block, row = sheet.block_at(line), sheet.row(line)
+    if block.kind != "paragraph":
         return False
-    return _FIELD.match(row) is not None or indent(row) > 3 or following.lstrip().startswith(": ")
+    beside = [sheet.row(other) for other in (line - 1, line + 1) if block.line <= other <= block.end_line]
+    named = _NAMED.match(row) is not None and any(_NAMED.match(other) for other in beside)
+    return named or _FIELD.match(row) is not None or indent(row) > 3 or sheet.row(line + 1).lstrip().startswith(": ")
 
 
 def _last(sheet: Sheet, line: int, end: int) -> int:
@@ -48,6 +51,8 @@ def _continues(first: str, row: str) -> bool:
         parameter = re.match(r"\s*:param\s+(?:[^:]*\s)?(\w+):", first)
         typed = parameter is not None and re.match(rf"\s*:type\s+{parameter[1]}:", row) is not None
         return typed or (bool(row.strip()) and not _FIELD.match(row))
+    if _NAMED.match(first) and _NAMED.match(row):
+        return False
     if row.lstrip().startswith(": ") and not first.lstrip().startswith(":"):
         return True
     return not row.strip() or indent(row) > indent(first)

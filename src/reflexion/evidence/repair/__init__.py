@@ -11,6 +11,7 @@ from reflexion.evidence.assemble import assemble_page
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.repair.search import Check, State, search
+from reflexion.evidence.rules.prose_catalogue import EMPTY
 from reflexion.evidence.verify import by_gravity
 
 __all__ = ["Check", "Repaired", "repair"]
@@ -40,16 +41,19 @@ def repair(document: str, facts: Facts | None, check: Check) -> Repaired:
     found = check(document)
     if not _errors(found):
         return Repaired(document, tuple(found), ())
+    if facts is not None and any(finding.rule == EMPTY.code for finding in _errors(found)):
+        return _assembled(document, facts, check, ())
     state = search(_normal(document), facts, check, by_gravity)
-    if facts is None or not state.errors:
-        return _result(state)
-    text = assemble_page(state.draft.text, facts, check)
-    told = (*_told(state), "the page was written anew from the source, with the prose that survives")
-    return Repaired(text, tuple(check(text)), told, assembled=True)
+    if facts is not None and state.errors:
+        return _assembled(state.draft.text, facts, check, _told(state))
+    text = _normal(state.draft.text)
+    return Repaired(text, tuple(state.findings if text == state.draft.text else check(text)), _told(state))
 
 
-def _result(state: State) -> Repaired:
-    return Repaired(state.draft.text, tuple(state.findings), _told(state))
+def _assembled(document: str, facts: Facts, check: Check, told: tuple[str, ...]) -> Repaired:
+    text = assemble_page(document, facts, check)
+    said = "the page was written anew from the source, with the prose that survives"
+    return Repaired(text, tuple(check(text)), (*told, said), assembled=True)
 
 
 def _told(state: State) -> tuple[str, ...]:
@@ -63,4 +67,4 @@ def _errors(findings: Sequence[Finding]) -> list[Finding]:
 
 def _normal(document: str) -> str:
     text = document.replace("\r\n", "\n").replace("\r", "\n")
-    return text.rstrip("\n") + "\n"
+    return text.strip("\n") + "\n"

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from reflexion.evidence.claims import ConstantClaim, ParameterClaim, RaiseClaim
-from reflexion.evidence.facts import Parameter, Raise, Symbol
+from reflexion.evidence.facts import Facts, Parameter, Raise, Symbol
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.listed import columns, entry_lines, filler, indent, renamed, row_like
 from reflexion.evidence.locate import code, find
 from reflexion.evidence.repair.edits import Change, Edit
+from reflexion.evidence.repair.swap import in_style
 from reflexion.evidence.rules.names import parameters_of
 from reflexion.evidence.rules.parameters import VARIADIC, starred
 from reflexion.evidence.sheet import Sheet
@@ -26,6 +27,7 @@ def missing_parameter(sheet: Sheet, finding: Finding, symbol: Symbol) -> Iterato
     parameter = known.get(finding.actual)
     if parameter is None or sheet.page is None:
         return
+    parameter = _as_spelled(parameter, sheet.facts)
     order = list(known).index(parameter.name)
     entries = [one for one in sheet.page.entries.get(symbol.qualname, []) if one.list_id >= 0 and one.name in known]
     before = [one for one in entries if list(known).index(one.name) < order]
@@ -37,6 +39,14 @@ def missing_parameter(sheet: Sheet, finding: Finding, symbol: Symbol) -> Iterato
             yield insertion(sheet, at, lines, order)
     lines = ["", "**Parameters:**", "", f"- {_details(parameter)}"]
     yield from at_section_end(sheet, symbol, lines, order)
+
+
+def _as_spelled(parameter: Parameter, facts: Facts | None) -> Parameter:
+    """The parameter with type and default as the source spells them, not as ``ast`` prints them."""
+    annotation = in_style(parameter.annotation, "", facts) if parameter.annotation else None
+    plain = parameter.default is not None and not parameter.factory
+    default = in_style(parameter.default or "", "", facts) if plain else parameter.default
+    return parameter._replace(annotation=annotation, default=default)
 
 
 def _parameter_forms(sheet: Sheet, sibling: ParameterClaim, parameter: Parameter) -> Iterator[list[str]]:
@@ -218,12 +228,12 @@ def missing_member(sheet: Sheet, symbol: Symbol) -> Iterator[Edit]:
         at = last if order[name] < place else first - 1
         for lines in _member_forms(sheet, line, old, symbol):
             yield insertion(sheet, at, lines, symbol.line)
-    value = f" = {code(symbol.value)}" if symbol.value else ""
+    value = f" = {code(in_style(symbol.value, '', sheet.facts))}" if symbol.value else ""
     yield from at_section_end(sheet, owner, ["", "**Members:**", "", f"- {code(symbol.name)}{value}"], symbol.line)
 
 
 def _member_forms(sheet: Sheet, line: int, old: Symbol, new: Symbol) -> Iterator[list[str]]:
-    value = new.value or ""
+    value = in_style(new.value or "", "", sheet.facts)
     if sheet.kind_at(line) == "row":
 
         def write(column: Column, cell: str) -> str:

@@ -20,12 +20,13 @@ class Edit:
     """Changes that belong together, none of which overlap.
 
     ``what`` says for people what is done, as in "`5` became `3`". ``rough`` edits may take true words along and are
-    tried last.
+    tried last. One that ``uncovers`` shows a piece of the page in its true light, where other errors may be seen.
     """
 
     changes: tuple[Change, ...]
     what: str
     rough: bool = False
+    uncovers: bool = False
 
     @property
     def start(self) -> int:

@@ -13,7 +13,7 @@ from reflexion.evidence.locate import find
 from reflexion.evidence.messages import compare_message
 from reflexion.evidence.repair.add import missing_exception, missing_key, missing_member, missing_parameter
 from reflexion.evidence.repair.edits import Change, Edit
-from reflexion.evidence.repair.examples import example_removal
+from reflexion.evidence.repair.examples import example_edits
 from reflexion.evidence.repair.fences import closings, unwrapped
 from reflexion.evidence.repair.remove import (
     block_removals,
@@ -100,7 +100,7 @@ def _renamed(sheet: Sheet, line: int, old: str, new: str) -> Iterator[Edit]:
         hits = list(re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", sheet.text[start:end]))[:_MOST_NAMES]
         changes = tuple(Change(start + hit.start(), start + hit.end(), new) for hit in hits)
         if changes:
-            yield Edit(changes, became(old, new))
+            yield Edit(changes, became(old, new), uncovers=True)
 
 
 def _led_removal(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
@@ -287,8 +287,9 @@ def _wrapper(sheet: Sheet, _: Finding, __: Symbol | None) -> Iterator[Edit]:
 
 
 def _example(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
+    yield from example_edits(sheet, finding)
     yield from swaps(sheet, finding)
-    yield from example_removal(sheet, finding.line)
+    yield from removals(sheet, finding)
 
 
 _PROPOSERS: dict[str, Proposer] = {
