@@ -56,7 +56,7 @@ class InnerDescriptors:
     def options(self) -> list[str]:
         """Return them as options."""
         # Without a filter, the kernel's own switch: another namespace, which costs time.
-        watched = ["--disable-userns"] if self.calls is None else ["--seccomp", str(self.calls)]
+        watched = ["--unshare-user", "--disable-userns"] if self.calls is None else ["--seccomp", str(self.calls)]
         return ["--info-fd", str(self.info), "--sync-fd", str(self.leash), *watched]
 
     def all(self) -> list[int]:
