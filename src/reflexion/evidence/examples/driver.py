@@ -9,12 +9,13 @@ All of it is self-reported: an example runs as the same user in the same sandbox
 those of the others. The boundary is the sandbox's, not this file's.
 
 Start-up is most of what a small page costs, so nothing is imported here that the interpreter has not loaded already,
-but for ``select`` and ``time``.
+but for ``select``.
 """
 
 # It has to outlive whatever the code in it raises, to run that code, and to do without pathlib and contextlib.
 # ruff: noqa: BLE001, PTH108, PTH118, PTH120, PTH123, S102, S112, S307, SIM105
 
+import gc
 import os
 import select
 import sys
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Plan = dict[str, Any]
 
 EXAMPLE = "<example>"
+OWN = (lambda: None).__code__.co_filename
 NAME_ERROR = 3
 # Longer texts are not compared by anybody.
 MAX_TEXT = 20_000
@@ -120,7 +122,7 @@ def raised_words(error: BaseException, source_folder: str) -> tuple[object, ...]
         if name == EXAMPLE:
             line = trace.tb_lineno
             origin = "example"
-        elif name != __file__:
+        elif name != OWN:
             origin = "source" if name.startswith(source_folder) else "other"
         trace = trace.tb_next
     if isinstance(error, SyntaxError) and error.filename == EXAMPLE:
@@ -385,6 +387,8 @@ def main() -> None:
         write(result, " ".join(map(str, ("unloaded", *words))) + "\n")
         os._exit(0)
     write(result, "loaded\n")
+    # What a child collects of this would be copied first.
+    gc.freeze()
     for number, after in plan["run"]:
         write(result, f"begun {number}\n")
         earlier = list(range(number))

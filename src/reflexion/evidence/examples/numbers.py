@@ -10,8 +10,8 @@ GAP = "..."
 LOOSE = Decimal("0.05")
 MAX_TOKENS = 20_000
 # Decimal works with exponents far beyond those of floats; powers that nobody reads are not worth their digits.
-MAX_EXPONENT = 300
-PRECISION = 900
+MAX_EXPONENT = 330
+PRECISION = 1100
 FLOAT_DIGITS = 15
 
 _NUMBER = regex(r"[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?")

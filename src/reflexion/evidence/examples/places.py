@@ -172,7 +172,9 @@ def _offset(line: int, column: int, offsets: list[tuple[int, bytes]]) -> int:
 def comments_of(text: str) -> list[Comment]:
     """Return all comments of a script, in order; none where it cannot be split into tokens."""
     found: list[Comment] = []
-    lines = text.split("\n")
+    lines = text.split("\n") if "#" in text else []
+    if not lines:
+        return []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:

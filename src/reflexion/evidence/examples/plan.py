@@ -113,7 +113,7 @@ def plan_script(
     assert code.tree is not None
     places = places_of(code.text, code.tree)
     comments = comments_of(code.text)
-    marker = _Marker(code.text, places, known, _bound(code.tree))
+    marker = _Marker(places, known, _bound(code.tree))
     marker.read(comments)
     # Where two stand at one place the display comes first: what looks at a name comes after the statement.
     marked = [*(marker.displays(code.tree) if shown else ()), *edits, *marker.edits]
@@ -167,8 +167,8 @@ def _edited(text: str, start: int, end: int, edits: Iterable[tuple[int, int, str
 class _Marker:
     """Reads the comments of a script into statements about its steps."""
 
-    def __init__(self, text: str, places: Sequence[Place], known: frozenset[str], bound: frozenset[str]) -> None:
-        self.text = text
+    def __init__(self, places: Sequence[Place], known: frozenset[str], bound: frozenset[str]) -> None:
+        self.comments: Sequence[Comment] = ()
         self.places = places
         self.known = known
         self.bound = bound
@@ -181,6 +181,7 @@ class _Marker:
 
     def read(self, comments: Sequence[Comment]) -> None:
         """Read trailing comments with the lines that go on with them, and runs of comment lines."""
+        self.comments = comments
         runs = _runs(comments)
         for run in runs:
             place = self.beside(run[0]) if run[0].trailing else None
@@ -234,7 +235,7 @@ class _Marker:
 
     def counts(self, run: Sequence[Comment]) -> bool:
         """Say whether the lone number is one of a count of steps (``# 1``, ``# 2``) rather than a value."""
-        headings = [one for one in comments_of(self.text) if not one.trailing and one.text.isdigit()]
+        headings = [one for one in self.comments if not one.trailing and one.text.isdigit()]
         first_step = min(place.line for place in self.places)
         return run[0].text.isdigit() and bool(headings) and headings[0].line < first_step
 

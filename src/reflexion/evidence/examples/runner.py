@@ -4,9 +4,12 @@ What an example tells is told by the process that it ran in, so it is no proof a
 ``driver.py``. It is proof enough against an honest source with a wrong page.
 """
 
+import marshal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from reflexion.evidence.claims import Claims
@@ -66,7 +69,7 @@ class ExampleRunner:
         self._tree = tree
         self._why_not = why_not or (NO_SANDBOX if sandbox is None else NO_TREE)
         self._limits = limits or Limits()
-        self._driver = Path(__file__).with_name("driver.py").read_bytes()
+        self._driver = _driver()
         self._known: dict[_Key, Outcome] = {}
 
     def run(self, claims: Claims, facts: Facts) -> ExamplesReport:
@@ -168,8 +171,26 @@ class ExampleRunner:
         seconds = min(SECONDS_EACH, self._limits.wall_s / 3)
         plan = plan_text(self._tree.module, page.aliases, page.entries, wanted, seconds)
         files = {f"source/{path}": content for path, content in self._tree.files.items()}
-        files |= {"driver.py": self._driver, "plan.txt": plan.encode("utf-8", "surrogatepass")}
-        return self._sandbox.run(Job(files, ("driver.py",), self._limits))
+        name, content = self._driver
+        files |= {name: content, "plan.txt": plan.encode("utf-8", "surrogatepass")}
+        completed = self._sandbox.run(Job(files, (name,), self._limits))
+        if name.endswith("c") and b"magic number" in completed.stderr and not completed.result:
+            # The sandbox's interpreter is of another version than this one.
+            self._driver = "driver.py", _driver_file().read_bytes()
+            return self._job(page, wanted)
+        return completed
+
+
+def _driver_file() -> Path:
+    return Path(__file__).with_name("driver.py")
+
+
+@cache
+def _driver() -> tuple[str, bytes]:
+    """Return the driver compiled, by name and content: compiling it anew for every page would cost as much as forking
+    for three examples does."""
+    code = compile(_driver_file().read_text(encoding="utf-8"), "driver.py", "exec", dont_inherit=True)
+    return "driver.pyc", MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
 
 
 def _page(plans: Sequence[Plan]) -> _Page:
