@@ -94,7 +94,7 @@ class Case:
 
     def by_interpreter(self) -> None:
         """Run the same code in one bare interpreter."""
-        command = [sys.executable, "-I", str(self.folder / "script.py")]
+        command = [sys.executable, "-I", "-B", str(self.folder / "script.py")]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S)
 
 
@@ -141,7 +141,7 @@ def one_page(sandbox: Sandbox, root: Path, runs: int) -> float:
     page, script, start = map(statistics.median, (ours, bare, starts))
     ratio = page / (script + start)
     print(f"\nA page of {len(EXAMPLES) + 1} examples, median of {runs} (ms):\n")
-    print("| examples run and judged | bare `python -I`, same code | one start of the sandbox | ratio | at most |")
+    print("| examples run and judged | bare `python -I -B`, same code | one start of the sandbox | ratio | at most |")
     print("|--:|--:|--:|--:|--:|")
     print(f"| {page * 1000:.0f} | {script * 1000:.0f} | {start * 1000:.0f} | {ratio:.2f} | {TARGET_RATIO} |")
     return ratio
@@ -156,7 +156,7 @@ def many_pages(sandbox: Sandbox, root: Path, pages: int) -> None:
     print(f"\n{pages} pages of {len(EXAMPLES) + 1} examples on {CORES} cores:\n")
     print("| | seconds | ms a page |\n|:--|--:|--:|")
     print(f"| examples run and judged | {ours:.1f} | {ours / pages * 1000:.0f} |")
-    print(f"| bare `python -I`, same code | {bare:.1f} | {bare / pages * 1000:.0f} |")
+    print(f"| bare `python -I -B`, same code | {bare:.1f} | {bare / pages * 1000:.0f} |")
 
 
 def main() -> int:

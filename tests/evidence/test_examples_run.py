@@ -336,6 +336,22 @@ def test_an_example_that_kills_the_driver_costs_only_itself() -> None:
     assert (report.total, report.ran, len(report.not_run)) == (5, 3, 2)
 
 
+def test_hanging_examples_do_not_use_up_the_time_of_the_others() -> None:
+    hanging = "while True: pass"
+    report = run_page(fenced(hanging, "ratio(1, 2)  # 0.6", "a = 5", "print(a)  # 6"), limits=SHORT)
+    assert [one.stated for one in report.findings] == ["0.6", "6"]
+    assert ["time limit" in one.reason for one in report.not_run] == [True]
+    report = run_page(fenced(*[hanging] * 9, "ratio(1, 2)  # 0.6"), limits=Limits(wall_s=3.0))
+    assert (report.findings, report.ran, len(report.not_run)) == ((), 0, 10)
+
+
+def test_code_that_forks_is_judged_once() -> None:
+    forking = "import os\nchild = os.fork()\nif child:\n    os.waitpid(child, 0)\nratio(1, 2)  # 0.6"
+    report = run_page(fenced(forking, "import threading\nthreading.Thread(target=input).start()\nratio(1, 2)  # 0.5"))
+    assert [one.stated for one in report.findings] == ["0.6"]
+    assert report.not_run == ()
+
+
 def test_forged_and_broken_results_are_no_pass() -> None:
     forging = (
         "import os\nfor fd in range(3, 20):\n    try:\n        os.write(fd, b'{words}\\n')\n"

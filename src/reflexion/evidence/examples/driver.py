@@ -1,9 +1,10 @@
 """Runs the examples of a page, inside the sandbox. Never imported: ``runner.py`` sends its text into the job.
 
-The plan beside this file is a Python literal (see ``protocol.py``). The source is imported once; then every example
-runs in a child of its own, forked from here, in a fresh namespace. An example that stops at an unknown name runs
-again after the examples before it. What is told goes to the result's file descriptor, one record a line, texts in
-hexadecimal.
+The plan beside this file is a Python literal (see ``protocol.py``). The source is imported once. At first all examples
+run in one child that is forked from here, each in a fresh namespace, with the names of those before it where one is
+missing: forking for each would double the time of a small page. Whatever does not turn out well there runs again, when
+the plan says so, in a child of its own, alone or after the examples before it. What is told goes to the result's file
+descriptor, one record a line, texts in hexadecimal.
 
 All of it is self-reported: an example runs as the same user in the same sandbox, and could forge its own records or
 those of the others. The boundary is the sandbox's, not this file's.
@@ -62,17 +63,19 @@ class Recorder:
 
     def __init__(self, output: int) -> None:
         self.output = output
+        self.base = 0
+        self.base = self.place()
         self.records: list[str] = []
         self.begun: dict[int, int] = {}
 
     def place(self) -> int:
-        """Return how many bytes were printed so far."""
+        """Return how many bytes were printed since this recorder was made."""
         for stream in {id(sys.stdout): sys.stdout, id(sys.__stdout__): sys.__stdout__}.values():
             try:
                 stream.flush()  # type: ignore[union-attr]
             except Exception:
                 continue
-        return os.fstat(self.output).st_size
+        return os.fstat(self.output).st_size - self.base
 
     def note(self, *words: object) -> None:
         """Keep a record; more than anybody reads are dropped."""
@@ -202,6 +205,7 @@ class Runner:
         self.module = type(sys)("__main__")
         self.names = vars(self.module)
         sys.modules["__main__"] = self.module
+        sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, Aliases)]
         sys.meta_path.append(Aliases(plan["aliases"], source))
         self.own = {key: value for key, value in vars(source).items() if not self.is_hidden(key, value, source)}
         self.names.update(self.own)
@@ -279,21 +283,59 @@ class Silence:
 
 
 def in_child(
-    plan: "Plan", source: "Module", folder: str, number: int, before: list[int], output: int, records: int
+    plan: "Plan", source: "Module", folder: str, number: int, mode: str, before: list[int], *files: int
 ) -> None:
     """Run one example, note what it did, and end this process."""
-    recorder = Recorder(output)
-    runner = Runner(plan, source, folder, recorder)
+    output, records = files
+    own = os.getpid()
+    runner = Runner(plan, source, folder, Recorder(output))
     for earlier in before:
         runner.run(plan["examples"][earlier], quiet=True)
     runner.restore()
-    recorder.place()
-    recorder.note("start", os.fstat(output).st_size)
+    recorder = runner.recorder = Recorder(output)
+    runner.names["_reflexion_"] = recorder
     unknown = runner.run(plan["examples"][number])
-    recorder.place()
-    recorder.note("done")
-    write(records, "\n".join(recorder.records) + "\n")
-    os._exit(NAME_ERROR if unknown else 0)
+    # Code that forks comes here twice.
+    if os.getpid() == own:
+        write(records, told(plan, number, mode, f"exit{NAME_ERROR if unknown else 0}", recorder))
+    os._exit(0)
+
+
+def all_in_child(plan: "Plan", source: "Module", folder: str, output: int, records: int) -> None:
+    """Run all examples one after another, each in a fresh namespace, and end this process."""
+    own = os.getpid()
+    session: dict[str, object] = {}
+    stream = sys.stdout
+    for number in plan["together"]:
+        sys.stdout = stream
+        recorder = Recorder(output)
+        runner = Runner(plan, source, folder, recorder)
+        if runner.run(plan["examples"][number]) and session:
+            recorder = Recorder(output)
+            runner = Runner(plan, source, folder, recorder)
+            runner.names.update(session)
+            runner.restore()
+            runner.names["_reflexion_"] = recorder
+            runner.run(plan["examples"][number])
+        if os.getpid() != own:
+            os._exit(0)
+        session.update({key: value for key, value in runner.names.items() if key[:2] != "__"})
+        write(records, told(plan, number, "alone", "exit0", recorder))
+    os._exit(0)
+
+
+def told(plan: "Plan", number: int, mode: str, state: str, recorder: Recorder) -> str:
+    """Return all records of an example that came to its end."""
+    size = recorder.place()
+    printed = os.pread(recorder.output, MAX_OUTPUT, recorder.base) if plan["examples"][number]["output"] else b""
+    lines = [f"example {number} {mode} {state}", *recorder.records, "done"]
+    return "\n".join([*lines, f"printed {size} {printed.hex() or '-'}", f"end {number}", ""])
+
+
+def ended_early(number: int, mode: str, code: int | None) -> str:
+    """Return the records of an example that told nothing."""
+    state = "late" if code is None else f"exit{code}"
+    return f"example {number} {mode} {state}\nprinted 0 -\nend {number}\n"
 
 
 def write(target: int, text: str) -> None:
@@ -310,38 +352,42 @@ def scratch(name: str) -> int:
     return found
 
 
-def wait(child: int, seconds: float) -> int | None:
-    """Wait for a child to end; returns its exit code, or None when its time is over. Its group is killed."""
-    until = time.monotonic() + seconds
-    try:
-        handle = os.pidfd_open(child)
-    except (AttributeError, OSError):
-        handle = None
-    status = 0
-    if handle is not None:
-        ready = select.select([handle], [], [], seconds)[0]
-        os.close(handle)
-        over = not ready
-    else:
-        over = True
-        while time.monotonic() < until:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                over = False
-                break
-            time.sleep(POLL_S)
+def wait(child: int, seconds: float, progress: int) -> int | None:
+    """Wait for a child to end; returns its exit code, or None when its time is over. Its group is killed.
+
+    The time begins anew whenever the file ``progress`` has grown.
+    """
+    size, over, status = -1, False, 0
+    while os.fstat(progress).st_size > size and not over:
+        size = os.fstat(progress).st_size
+        over = has_ended(child, seconds)
     try:
         os.killpg(child, 9)
     except OSError:
         pass
-    if handle is not None or over:
-        _, status = os.waitpid(child, 0)
-    return None if over else os.waitstatus_to_exitcode(status)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) if over else None
 
 
-def run_child(plan: "Plan", source: "Module", folder: str, number: int, before: list[int], result: int) -> int | None:
-    """Run one example in a child and write what it noted; returns its exit code, or None for one out of time."""
-    output, records = scratch(f".output{number}"), scratch(f".records{number}")
+def has_ended(child: int, seconds: float) -> bool:
+    """Wait until a child ends, which stays to be reaped; returns whether it did within the time."""
+    try:
+        handle = os.pidfd_open(child)
+    except (AttributeError, OSError):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return True
+            time.sleep(POLL_S)
+        return False
+    ready = select.select([handle], [], [], seconds)[0]
+    os.close(handle)
+    return bool(ready)
+
+
+def fork(result: int, seconds: float, run: "Callable[[int, int], None]") -> tuple[int | None, bytes]:
+    """Run something in a child with its own output; returns its exit code (None: out of time) and what it told."""
+    output, records = scratch(".output"), scratch(".records")
     child = os.fork()
     if not child:
         try:
@@ -353,20 +399,37 @@ def run_child(plan: "Plan", source: "Module", folder: str, number: int, before: 
                 1, "w", encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False
             )
             vars(sys)["__stdout__"] = sys.stdout
-            in_child(plan, source, folder, number, before, output, records)
+            run(output, records)
         finally:
             os._exit(99)
-    code = wait(child, plan["seconds"])
-    told = os.pread(records, MAX_TEXT * 100, 0)
-    size = os.fstat(output).st_size
-    printed = os.pread(output, MAX_OUTPUT, 0) if plan["examples"][number]["output"] else b""
+    code = wait(child, seconds, records)
+    size = os.fstat(records).st_size
+    words = os.pread(records, size, 0)
     os.close(output)
     os.close(records)
-    state = "late" if code is None else f"exit{code}"
-    after = "after" if before else "alone"
-    write(result, f"example {number} {after} {state}\n" + told.decode("ascii", "replace"))
-    write(result, f"printed {size} {printed.hex() or '-'}\nend {number}\n")
-    return code
+    return code, words
+
+
+def run_together(plan: "Plan", source: "Module", folder: str, result: int) -> None:
+    """Run all examples in one child; the first of which nothing is told ended it, or ran out of time."""
+    code, words = fork(result, plan["seconds"], lambda *files: all_in_child(plan, source, folder, *files))
+    text = words.decode("ascii", "replace")
+    write(result, text)
+    left = [number for number in plan["together"] if f"\nend {number}\n" not in text]
+    if left:
+        write(result, ended_early(left[0], "alone", code))
+
+
+def run_one(
+    plan: "Plan", source: "Module", folder: str, number: int, after: bool, before: list[int], result: int
+) -> None:
+    """Run one example in a child and write what it told."""
+    mode = "after" if after else "alone"
+    code, words = fork(
+        result, plan["seconds"], lambda *files: in_child(plan, source, folder, number, mode, before, *files)
+    )
+    text = words.decode("ascii", "replace")
+    write(result, text if text.endswith(f"\nend {number}\n") else ended_early(number, mode, code))
 
 
 def main() -> None:
@@ -389,12 +452,11 @@ def main() -> None:
     write(result, "loaded\n")
     # What a child collects of this would be copied first.
     gc.freeze()
-    for number, after in plan["run"]:
+    if plan["together"]:
+        run_together(plan, source, source_folder, result)
+    for number, after, before in plan["run"]:
         write(result, f"begun {number}\n")
-        earlier = list(range(number))
-        code = run_child(plan, source, source_folder, number, earlier if after else [], result)
-        if code == NAME_ERROR and not after and earlier:
-            run_child(plan, source, source_folder, number, earlier, result)
+        run_one(plan, source, source_folder, number, after, before, result)
     write(result, "finished\n")
     os._exit(0)
 

@@ -14,7 +14,7 @@ NAME_ERROR = "exit3"
 
 # Numbers are short, so that none can be too long for int().
 _RECORD = regex(
-    r"(?:begin|start) \d{1,9}|(?:ended|step) \d{1,9} \d{1,9} \d{1,9}|(?:value|shown) \d{1,9} \S+ \S+ \S+ [01]"
+    r"begin \d{1,9}|(?:ended|step) \d{1,9} \d{1,9} \d{1,9}|(?:value|shown) \d{1,9} \S+ \S+ \S+ [01]"
     r"|raised \d{1,9} \d{1,9} (?:example|source|other) \S+ \S+ \S+ \S+|done"
 )
 _EXAMPLE = regex(r"example (\d{1,9}) (alone|after) (late|exit-?\d{1,9})")
@@ -73,6 +73,7 @@ class Outcome:
 
     ``problem`` says why it cannot be judged: empty where every record is as agreed and the run came to its end.
     ``printed`` is all that the example itself printed, ``steps`` the extents of each step's output in it, in bytes.
+    ``final`` is True where another run would tell no more.
     """
 
     problem: str = ""
@@ -80,7 +81,6 @@ class Outcome:
     code: str = ""
     printed: bytes = b""
     printed_cut: bool = False
-    start: int = 0
     steps: dict[int, tuple[int, int]] = field(default_factory=dict)
     raised: dict[int, Raised] = field(default_factory=dict)
     begun: set[int] = field(default_factory=set)
@@ -88,6 +88,7 @@ class Outcome:
     values: dict[int, list[Shown]] = field(default_factory=dict)
     displayed: dict[int, Shown] = field(default_factory=dict)
     done: bool = False
+    final: bool = False
 
     def text(self, start: int, end: int) -> str:
         """Return what was printed between two places."""
@@ -110,16 +111,26 @@ class Told:
 
 
 def plan_text(
-    module: str, aliases: Sequence[str], examples: Sequence[object], run: Sequence[tuple[int, bool]], seconds: float
+    module: str,
+    aliases: Sequence[str],
+    examples: Sequence[object],
+    seconds: float,
+    *,
+    together: Sequence[int] = (),
+    run: Sequence[tuple[int, bool, Sequence[int]]] = (),
 ) -> str:
-    """Return the plan that ``driver.py`` reads: which examples there are, and which to run (after all before it, or
-    alone)."""
+    """Return the plan that ``driver.py`` reads: which examples there are, and which to run.
+
+    Those of ``together`` run in one process; those of ``run`` in one each, alone or (True) after the ones that are
+    listed.
+    """
     return repr(
         {
             "module": module,
             "aliases": list(aliases),
             "examples": list(examples),
-            "run": [tuple(one) for one in run],
+            "together": list(together),
+            "run": [(number, after, list(before)) for number, after, before in run],
             "seconds": seconds,
         }
     )
@@ -139,7 +150,7 @@ def read_result(data: bytes) -> Told:
         else:
             number, outcome = _outcome(block)
             outcomes[number, outcome.after] = outcome
-            running = None if running == number and outcome.code != NAME_ERROR else running
+            running = None if running == number else running
     finished = "finished" in lines[-2:]
     raised = _raised(unloaded.groups()) if unloaded else None
     return Told(outcomes, "loaded" in lines[1:2], finished, None if finished else running, raised)
@@ -178,6 +189,7 @@ def _outcome(block: Sequence[str]) -> tuple[int, Outcome]:
     except ValueError:
         outcome.problem = "it told its results in a wrong form"
     outcome.problem = outcome.problem or _problem(outcome)
+    outcome.final = outcome.code == "late"
     return int(head[1]), outcome
 
 
@@ -212,8 +224,6 @@ def _read_place(kind: str, numbers: Sequence[int], outcome: Outcome) -> None:
         outcome.ended.setdefault(numbers[0], []).append((numbers[1], numbers[2]))
     elif kind == "step":
         outcome.steps[numbers[0]] = (numbers[1], numbers[2])
-    elif kind == "start":
-        outcome.start = numbers[0]
     else:
         outcome.done = True
 

@@ -27,6 +27,8 @@ from reflexion.sandbox.job import Completed, Job, Limits, Sandbox
 # A page whose examples end the driver itself gets this many jobs; what is left then is not run.
 MAX_JOBS = 4
 SECONDS_EACH = 5.0
+# The number of the run in which all examples share a process, beside those of the first and second one of their own.
+TOGETHER = -1
 NO_SANDBOX = "there is no sandbox to run it in"
 NO_TREE = "the source cannot be imported from here"
 
@@ -36,11 +38,20 @@ _Wanted = tuple[int, bool]
 
 @dataclass(slots=True)
 class _Page:
-    """The plans of one page with what identifies each, so that the same example is not run twice."""
+    """The plans of one page with what identifies each, so that the same example is not run twice.
+
+    ``ending`` are those that did not come to their end, which nothing else is run after.
+    """
 
     plans: Sequence[Plan]
     entries: Sequence[object]
     aliases: Sequence[str]
+    ending: frozenset[int] = frozenset()
+
+    def before(self, wanted: _Wanted) -> list[int]:
+        """Return the examples that run before one."""
+        number, after = wanted
+        return [one for one in range(number) if one not in self.ending] if after else []
 
     def key(self, wanted: _Wanted, attempt: int) -> _Key:
         """Return what a run's result depends on."""
@@ -98,78 +109,93 @@ class ExampleRunner:
         if self._sandbox is None or self._tree is None:
             return [Judgement(not_run=self._why_not)] * len(plans)
         page = _page(plans)
-        outcomes = self._first_runs(page)
+        outcomes = self._together(page)
         judged = [judge(plan, outcome, names) for plan, outcome in zip(plans, outcomes, strict=True)]
-        doubtful = [number for number, one in enumerate(judged) if one.findings]
-        return self._confirmed(page, judged, outcomes, doubtful, names) if doubtful else judged
+        doubtful = [
+            number
+            for number, (one, outcome) in enumerate(zip(judged, outcomes, strict=True))
+            if one.findings or (one.not_run and not outcome.final)
+        ]
+        self._run(page, [(number, False) for number in doubtful], attempt=0)
+        alone = {number: self._known[page.key((number, False), 0)] for number in doubtful}
+        page.ending = frozenset(number for number, one in enumerate(outcomes) if alone.get(number, one).problem)
+        self._run(page, [(number, True) for number in doubtful if self._needs_others(page, number, names)], attempt=0)
+        for number in doubtful:
+            judged[number] = self._settled(page, number, judged[number], names)
+        return judged
 
-    def _first_runs(self, page: _Page) -> list[Outcome]:
-        """Run each example alone; where it stopped at an unknown name, after those before it."""
-        numbers = range(len(page.plans))
-        missing = [(number, False) for number in numbers if self._best(page, number) is None]
-        if missing:
-            self._run(page, missing, attempt=0)
-        found = [self._best(page, number) for number in numbers]
-        return [one if one is not None else Outcome(problem="it told nothing") for one in found]
+    def _needs_others(self, page: _Page, number: int, names: SourceNames) -> bool:
+        """Say whether an example may do better after those before it."""
+        alone = self._known[page.key((number, False), 0)]
+        unknown = alone.code == NAME_ERROR
+        return number > 0 and (unknown or bool(judge(page.plans[number], alone, names).findings))
 
-    def _best(self, page: _Page, number: int, attempt: int = 0) -> Outcome | None:
-        alone = self._known.get(page.key((number, False), attempt))
-        if alone is None or alone.code != NAME_ERROR or number == 0:
-            return alone
-        return self._known.get(page.key((number, True), attempt))
+    def _together(self, page: _Page) -> list[Outcome]:
+        """Run all examples in one process, which is enough for a page that is true."""
+        keys = [page.key((number, True), TOGETHER) for number in range(len(page.plans))]
+        if all(key in self._known for key in keys):
+            return [self._known[key] for key in keys]
+        completed = self._job(page, together=range(len(page.plans)))
+        told = read_result(completed.result)
+        problem = _whole_problem(told, completed)
+        nothing = Outcome(problem=problem or "it told nothing", final=bool(problem))
+        for number, key in enumerate(keys):
+            self._known[key] = told.outcomes.get((number, False), nothing)
+        return [self._known[key] for key in keys]
 
-    def _confirmed(
-        self,
-        page: _Page,
-        judged: list[Judgement],
-        outcomes: Sequence[Outcome],
-        doubtful: Sequence[int],
-        names: SourceNames,
-    ) -> list[Judgement]:
-        """Keep the findings that come again in another process, and with the page's earlier examples run before.
+    def _settled(self, page: _Page, number: int, first: Judgement, names: SourceNames) -> Judgement:
+        """Judge an example by runs of its own.
 
+        A finding stands where it is made alone, once more in another process, and after the page's earlier examples.
         What differs from one run to the next (a time, a random number) cannot be judged, and what only works after
         the examples above it does work for the reader.
         """
-        wanted = [(number, False) for number in doubtful]
-        wanted += [(number, True) for number in doubtful if number and not outcomes[number].after]
-        missing = [one for one in wanted if self._known.get(page.key(one, 1)) is None]
-        if missing:
-            self._run(page, missing, attempt=1)
-        result = list(judged)
-        for number in doubtful:
-            again = self._best(page, number, attempt=1)
-            after = self._known.get(page.key((number, True), 1)) if number and not outcomes[number].after else None
-            later = judge(page.plans[number], after, names) if after is not None else None
-            first = judge(page.plans[number], again, names) if again is not None else judged[number]
-            result[number] = replace(judged[number], findings=tuple(_kept(judged[number], first, later)))
-        return result
+        plan = page.plans[number]
+        best = self._best(page, number, attempt=0)
+        alone = judge(plan, best, names)
+        if not alone.findings:
+            return alone
+        later = self._known.get(page.key((number, True), 0)) if number and not best.after else None
+        if not all(any(same_finding(one, other) for other in first.findings) for one in alone.findings):
+            self._run(page, [(number, best.after)], attempt=1)
+            first = judge(plan, self._known[page.key((number, best.after), 1)], names)
+        after = judge(plan, later, names) if later is not None else None
+        return replace(alone, findings=tuple(_kept(alone, first, after)))
+
+    def _best(self, page: _Page, number: int, attempt: int) -> Outcome:
+        """Return the run of an example alone, or after those before it where it needs a name of theirs."""
+        alone = self._known[page.key((number, False), attempt)]
+        if alone.code != NAME_ERROR or number == 0:
+            return alone
+        return self._known[page.key((number, True), attempt)]
 
     def _run(self, page: _Page, wanted: Sequence[_Wanted], attempt: int) -> None:
-        """Run examples, in further jobs where one of them ended the job, and remember what each told."""
-        left = list(wanted)
+        """Run examples in processes of their own, in further jobs where one of them ended the job."""
+        left = [one for one in wanted if page.key(one, attempt) not in self._known]
         for _ in range(MAX_JOBS):
             if not left:
                 return
-            completed = self._job(page, left)
+            completed = self._job(page, run=[(*one, page.before(one)) for one in left])
             told = read_result(completed.result)
             for key, outcome in told.outcomes.items():
                 self._known[page.key(key, attempt)] = outcome
             left = [one for one in left if one not in told.outcomes]
             ended = _whole_problem(told, completed)
-            culprit = left[:1] if not ended and not told.finished else []
-            for one in left if ended or told.finished else culprit:
-                problem = ended or _own_problem(told, completed)
-                self._known[page.key(one, attempt)] = Outcome(problem=problem)
+            for one in left if ended or told.finished else left[:1]:
+                self._known[page.key(one, attempt)] = Outcome(problem=ended or _own_problem(told, completed))
             left = [] if ended or told.finished else left[1:]
+            if completed.timed_out:
+                break
         for one in left:
             self._known[page.key(one, attempt)] = Outcome(problem="the examples before it used up the page's time")
 
-    def _job(self, page: _Page, wanted: Sequence[_Wanted]) -> Completed:
+    def _job(
+        self, page: _Page, *, together: Sequence[int] = (), run: Sequence[tuple[int, bool, Sequence[int]]] = ()
+    ) -> Completed:
         assert self._sandbox is not None
         assert self._tree is not None
         seconds = min(SECONDS_EACH, self._limits.wall_s / 3)
-        plan = plan_text(self._tree.module, page.aliases, page.entries, wanted, seconds)
+        plan = plan_text(self._tree.module, page.aliases, page.entries, seconds, together=together, run=run)
         files = {f"source/{path}": content for path, content in self._tree.files.items()}
         name, content = self._driver
         files |= {name: content, "plan.txt": plan.encode("utf-8", "surrogatepass")}
@@ -177,7 +203,7 @@ class ExampleRunner:
         if name.endswith("c") and b"magic number" in completed.stderr and not completed.result:
             # The sandbox's interpreter is of another version than this one.
             self._driver = "driver.py", _driver_file().read_bytes()
-            return self._job(page, wanted)
+            return self._job(page, together=together, run=run)
         return completed
 
 

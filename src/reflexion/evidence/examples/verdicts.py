@@ -147,7 +147,7 @@ def judge_whole(plan: Plan, outcome: Outcome, whole: Whole) -> Verdict:
         matches_value(one, last.representation, last.text) for one in (text, *_as_python(text))
     ):
         return RIGHT
-    printed = outcome.text(outcome.start, len(outcome.printed)).strip("\n")
+    printed = outcome.text(0, len(outcome.printed)).strip("\n")
     if any(matches_output(one, printed) for one in _as_python(text)):
         return RIGHT
     if printed.strip():
