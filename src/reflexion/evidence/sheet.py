@@ -83,6 +83,22 @@ class Sheet:
         """The smallest block that holds a line; the line itself where none does."""
         return next(iter(self.blocks_at(line)), Block(line, line, "paragraph"))
 
+    def below(self, line: int) -> tuple[int, int] | None:
+        """First and last line of what comes below the block around a line: a paragraph, a table, a list as a whole."""
+        first = self.block_at(line).end_line + 1
+        while first <= self.last_line and self.is_blank(first):
+            first += 1
+        if first > self.last_line or self.kind_at(first) in {"heading", "fence", "html"}:
+            return None
+        last = max(block.end_line for block in self.blocks_at(first)) if self.blocks_at(first) else first
+        in_list = any(block.kind == "item" for block in self.blocks_at(first))
+        while in_list and last < self.last_line and (self.is_blank(last + 1) or self._is_item(last + 1)):
+            last += 1
+        return first, last
+
+    def _is_item(self, line: int) -> bool:
+        return any(block.kind == "item" for block in self.blocks_at(line))
+
     def kind_at(self, line: int) -> str:
         """The kind of the smallest block around a line."""
         return self.block_at(line).kind

@@ -80,10 +80,10 @@ def _as_property(sheet: Sheet, found: Written, symbol: Symbol) -> Iterator[Edit]
 
 
 def _method_word(sheet: Sheet, symbol: Symbol) -> Change | None:
-    """The word "method" in a property's section that does not speak of a property, as that word."""
+    """The word "method" in the block below a property's name, where that block does not speak of a property."""
     own = sheet.own_section(symbol)
-    rows = range(own.line + 1, own.end_line + 1) if own else range(0)
-    prose = [line for line in rows if line not in sheet.in_fence]
+    below = sheet.below(own.line) if own else None
+    prose = range(below[0], below[1] + 1) if below else range(0)
     if any("property" in sheet.row(line) for line in prose):
         return None
     for line in prose:

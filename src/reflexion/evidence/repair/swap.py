@@ -29,16 +29,16 @@ def swaps(sheet: Sheet, finding: Finding, *, stated: str = "", actual: str = "")
 
 
 def _regions(sheet: Sheet, finding: Finding) -> Iterator[tuple[int, int]]:
-    """Ranges of lines to look in, the nearest first: the entry, the rest of the block, the block, the section."""
+    """Ranges of lines to look in, the nearest first: the entry, the rest of the block, the block, what is below."""
     line = finding.line
     yield entry_lines(sheet, line)
     blocks = sheet.blocks_at(line)
     if blocks:
         yield line, blocks[0].end_line
         yield blocks[0].line, blocks[0].end_line
-    section = sheet.section_at(line)
-    if section is not None and finding.symbol and blocks and blocks[0].kind != "row":
-        yield line, section.end_line
+    below = sheet.below(line)
+    if below is not None and finding.symbol and sheet.kind_at(line) != "row":
+        yield below
 
 
 def _hits(sheet: Sheet, first: int, last: int, words: str) -> list[Hit]:

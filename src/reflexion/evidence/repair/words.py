@@ -33,8 +33,8 @@ def kind_words(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
     """The word for a kind, near the finding's line, as the word for the true one."""
     said = _ASYNC if "async" in finding.stated else rf"{re.escape(finding.stated)}(?:\s+that\s+is\s+called)?"
     said = said.replace(r"static\ method", r"(?:static\s*method)").replace(r"class\ method", r"(?:class\s*method)")
-    section = sheet.section_at(finding.line)
-    end = sheet.end(section.end_line if section else sheet.block_at(finding.line).end_line)
+    below = sheet.below(finding.line)
+    end = sheet.end(below[1] if below else sheet.block_at(finding.line).end_line)
     pattern = re.compile(rf"(?P<article>\b[Aa]n?\s+)?(?P<said>(?<![\w@]){said})(?![\w(])", re.IGNORECASE)
     for found in list(pattern.finditer(sheet.text, sheet.start(finding.line), end))[:_MOST_PLACES]:
         new = finding.actual.capitalize() if found["said"][0].isupper() else finding.actual
