@@ -8,6 +8,7 @@ from reflexion.evidence.facts import Facts, Raise, Symbol
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.locate import bare, code
 from reflexion.evidence.messages import compare_message
+from reflexion.evidence.rules.catalogue import PHANTOM_SYMBOL
 from reflexion.evidence.sheet import Sheet
 from reflexion.evidence.survivors import Piece, collect
 
@@ -27,8 +28,16 @@ def assemble_page(document: str, facts: Facts, check: Check) -> str:
     sheet = Sheet(document.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n", facts)
     comments = [row for row in sheet.lines[sheet.last_line :] if row.strip()]
     choice = _Choice(facts, check, tuple(comments))
-    choice.choose(collect(sheet))
+    phantoms = _phantom_lines(sheet, check(sheet.text))
+    choice.choose([piece for piece in collect(sheet) if piece.group not in phantoms])
     return choice.page(choice.kept)
+
+
+def _phantom_lines(sheet: Sheet, findings: Iterable[Finding]) -> frozenset[int]:
+    """The lines of sections about what the source does not have: no word in them can be true."""
+    named = {finding.line for finding in findings if finding.rule == PHANTOM_SYMBOL.code and finding.level == "error"}
+    sections = [section for section in sheet.sections if section.line in named and section.level > 1]
+    return frozenset(line for one in sections for line in range(one.line, one.end_line + 1))
 
 
 @dataclass
