@@ -1,7 +1,9 @@
 """Examples through the real sandbox: what is a finding, what is only not run, and what a page's examples share."""
 
 from functools import cache
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
 from reflexion.importable import SourceTree, importable
 from reflexion.sandbox import Limits, Sandbox, open_sandbox
-from tests.sandbox_support import bubblewrap
+from tests.sandbox_support import SYSTEM_PYTHON, bubblewrap
 
 SOURCE = '''"""Accounts."""
 import math
@@ -412,6 +414,15 @@ def test_limits_only_is_enough_to_run_them() -> None:
     runner = ExampleRunner(process, importable(None, SOURCE, "bank"))
     report = runner.run(read_claims(fenced("ratio(1, 2)  # 0.6", "a = Account()", "a.deposit(2)  # 2.0")), FACTS)
     assert [(one.rule, one.actual) for one in report.findings] == [("X603", "0.5")]
+
+
+@pytest.mark.skipif(not Path(SYSTEM_PYTHON).exists(), reason=f"no {SYSTEM_PYTHON}")
+def test_another_interpreter_than_our_own_runs_them_too() -> None:
+    bubblewrap()
+    other = open_sandbox(SandboxSettings(python=SYSTEM_PYTHON))
+    runner = ExampleRunner(other, importable(None, SOURCE, "bank"))
+    report = runner.run(read_claims(fenced("ratio(1, 2)  # 0.6", "Account().deposit(-1)")), FACTS)
+    assert [(one.rule, one.actual) for one in report.findings] == [("X603", "0.5"), ("X602", "")]
 
 
 values = st.one_of(

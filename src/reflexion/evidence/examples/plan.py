@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from reflexion.evidence.claims import Example
+from reflexion.evidence.examples.comments import literal_over, runs_of, words_of
 from reflexion.evidence.examples.fences import Code
 from reflexion.evidence.examples.imports import Imports
 from reflexion.evidence.examples.places import Comment, Place, comments_of, places_of
@@ -182,7 +183,7 @@ class _Marker:
     def read(self, comments: Sequence[Comment]) -> None:
         """Read trailing comments with the lines that go on with them, and runs of comment lines."""
         self.comments = comments
-        runs = _runs(comments)
+        runs = runs_of(comments)
         for run in runs:
             place = self.beside(run[0]) if run[0].trailing else None
             if run[0].trailing:
@@ -202,7 +203,7 @@ class _Marker:
         said = read_announcement(texts[0], self.known)
         reading = read_comment(texts[0], printing=place.printing)
         if reading is None or reading.certainty == "guess":
-            longer = _literal_over_lines(texts, place.printing)
+            longer = literal_over(texts, place.printing)
             reading = longer if longer is not None else reading
         if said is not None and (reading is None or reading.certainty == "guess"):
             self.expect(said, (place.step,), run[0].line, place)
@@ -220,7 +221,7 @@ class _Marker:
         reading = read_comment(run[0].text, printing=before.printing if before else False)
         longer = None
         if (reading is None or reading.certainty == "guess") and before is not None:
-            longer = _literal_over_lines([comment.text for comment in run], before.printing)
+            longer = literal_over([comment.text for comment in run], before.printing)
             reading = longer or reading
         if said is not None and (reading is None or reading.certainty == "guess"):
             self.announce(said, run, before, after)
@@ -288,7 +289,7 @@ class _Marker:
         texts = [whole, *first]
         if len(run) > 1 and all(one is not None and not one.open for one in readings):
             texts.append("\n".join(one.text for one in readings if one is not None))
-        longer = _literal_over_lines([comment.text for comment in run], place.printing)
+        longer = literal_over([comment.text for comment in run], place.printing)
         if longer is not None:
             texts.append(longer.text)
         if reading.certainty == "bare" and not place.simple and len(first) == 1 and len(texts) == 2 and rest:
@@ -320,7 +321,7 @@ class _Marker:
             return
         mark = self.mark(place, reading.subject or None) if watched or reading.subject else None
         since = self.last_block if whole and place.column == 0 and reading.kind != "value" else None
-        raw, prefix = _swap(reading, comment, run)
+        raw, prefix = words_of(reading, comment, run)
         self.stated.append(
             Stated(
                 place.step, comment.line + reading.open, texts or (reading.text,), reading.kind, reading.certainty,
@@ -355,54 +356,3 @@ class _Marker:
                 yield place.end, place.end, "))"
             elif number == len(tree.body) - 1 and place.simple and place.target:
                 yield place.end, place.end, f"; {RECORDER}.shown({number}, ({place.target}))"
-
-
-def _runs(comments: Sequence[Comment]) -> list[list[Comment]]:
-    """Join comment lines that follow each other; a trailing one goes on only where it is left open or aligned."""
-    runs: list[list[Comment]] = []
-    for comment in comments:
-        last = runs[-1][-1] if runs else None
-        follows = last is not None and last.line == comment.line - 1 and not comment.trailing
-        if follows and _goes_on(runs[-1], comment):
-            runs[-1].append(comment)
-        else:
-            runs.append([comment])
-    return runs
-
-
-def _goes_on(run: Sequence[Comment], comment: Comment) -> bool:
-    first = run[0]
-    if not first.trailing or comment.column == first.column:
-        return True
-    text = " ".join(one.text for one in run)
-    return first.text.endswith(":") or _left_open(text)
-
-
-def _left_open(text: str) -> bool:
-    return sum(map(text.count, "[{(")) > sum(map(text.count, "]})"))
-
-
-def _literal_over_lines(texts: Sequence[str], printing: bool) -> Reading | None:
-    """Return a literal that begins in a comment and ends in a later one, or None."""
-    below = len(texts) > 1 and texts[0].endswith(":") and texts[1][:1] in "[{("
-    if not below and not _left_open(texts[0]):
-        return None
-    for end in range(2, min(len(texts), 60) + 1):
-        reading = read_comment("\n".join(texts[:end]), printing=printing)
-        if reading is not None and reading.certainty in ("sure", "bare") and not reading.open:
-            text = " ".join(reading.text.split()) if reading.text[:1] in "[{(" else reading.text
-            return Reading(text, reading.kind, reading.certainty, reading.loose, reading.subject)
-    return None
-
-
-def _swap(reading: Reading, comment: Comment, run: Sequence[Comment]) -> tuple[str, str]:
-    """Return the document's words that a real output could replace, and what further lines begin with."""
-    lines = [one.whole for one in run]
-    if len(lines) < 2:
-        return (reading.text if reading.text in comment.whole else ""), ""
-    prefix = lines[1][: len(lines[1]) - len(lines[1].lstrip("# \t"))]
-    bracket = reading.text[:1] in "[{(" and reading.text not in lines[0] and "\n" not in reading.text
-    begun = lines[0].find(reading.text[:1] if bracket else reading.text.partition("\n")[0])
-    if reading.open or begun < 0:
-        return "\n".join([lines[1].removeprefix(prefix), *lines[2:]]), prefix
-    return "\n".join([lines[0][begun:], *lines[1:]]), prefix

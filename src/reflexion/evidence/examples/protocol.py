@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 
 from reflexion.patterns import regex
 
-NAME_ERROR = "exit3"
+# How an example ended that stopped at a name which nothing before it defines.
+NAME_ERROR = "unknown"
 
 # Numbers are short, so that none can be too long for int().
 _RECORD = regex(
     r"begin \d{1,9}|(?:ended|step) \d{1,9} \d{1,9} \d{1,9}|(?:value|shown) \d{1,9} \S+ \S+ \S+ [01]"
     r"|raised \d{1,9} \d{1,9} (?:example|source|other) \S+ \S+ \S+ \S+|done"
 )
-_EXAMPLE = regex(r"example (\d{1,9}) (alone|after) (late|exit-?\d{1,9})")
+_EXAMPLE = regex(r"example (\d{1,9}) (alone|after) (late|unknown|exit-?\d{1,9})")
 _PRINTED = regex(r"printed (\d{1,9}) ([0-9a-f]+|-)")
 _UNLOADED = regex(r"unloaded (\d{1,9}) (example|source|other) (\S+) (\S+) (\S+) (\S+)")
 # Where an import failed: a path inside the sandbox that tells nobody anything.
@@ -198,6 +199,8 @@ def _problem(outcome: Outcome) -> str:
         return "it did not end within its time limit"
     if outcome.done and outcome.code in ("exit0", NAME_ERROR):
         return ""
+    if not outcome.code.startswith("exit"):
+        return "it told nothing of its end"
     code = int(outcome.code.removeprefix("exit"))
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     return f"it ended the interpreter ({how})"

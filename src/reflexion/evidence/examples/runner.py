@@ -29,6 +29,7 @@ MAX_JOBS = 4
 SECONDS_EACH = 5.0
 # The number of the run in which all examples share a process, beside those of the first and second one of their own.
 TOGETHER = -1
+DRIVER = ("driver.py", "inside.py")
 NO_SANDBOX = "there is no sandbox to run it in"
 NO_TREE = "the source cannot be imported from here"
 
@@ -80,7 +81,7 @@ class ExampleRunner:
         self._tree = tree
         self._why_not = why_not or (NO_SANDBOX if sandbox is None else NO_TREE)
         self._limits = limits or Limits()
-        self._driver = _driver()
+        self._compiled = True
         self._known: dict[_Key, Outcome] = {}
 
     def run(self, claims: Claims, facts: Facts) -> ExamplesReport:
@@ -197,26 +198,27 @@ class ExampleRunner:
         seconds = min(SECONDS_EACH, self._limits.wall_s / 3)
         plan = plan_text(self._tree.module, page.aliases, page.entries, seconds, together=together, run=run)
         files = {f"source/{path}": content for path, content in self._tree.files.items()}
-        name, content = self._driver
-        files |= {name: content, "plan.txt": plan.encode("utf-8", "surrogatepass")}
-        completed = self._sandbox.run(Job(files, (name,), self._limits))
-        if name.endswith("c") and b"magic number" in completed.stderr and not completed.result:
+        files |= {**_driver(compiled=self._compiled), "plan.txt": plan.encode("utf-8", "surrogatepass")}
+        completed = self._sandbox.run(Job(files, (f"{DRIVER[0]}{'c' * self._compiled}",), self._limits))
+        if self._compiled and b"magic number" in completed.stderr and not completed.result:
             # The sandbox's interpreter is of another version than this one.
-            self._driver = "driver.py", _driver_file().read_bytes()
+            self._compiled = False
             return self._job(page, together=together, run=run)
         return completed
 
 
-def _driver_file() -> Path:
-    return Path(__file__).with_name("driver.py")
-
-
 @cache
-def _driver() -> tuple[str, bytes]:
-    """Return the driver compiled, by name and content: compiling it anew for every page would cost as much as forking
-    for three examples does."""
-    code = compile(_driver_file().read_text(encoding="utf-8"), "driver.py", "exec", dont_inherit=True)
-    return "driver.pyc", MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
+def _driver(*, compiled: bool) -> Mapping[str, bytes]:
+    """Return the files of the driver; compiled ones, since compiling them anew would cost as much as a whole page."""
+    files: dict[str, bytes] = {}
+    for name in DRIVER:
+        path = Path(__file__).with_name(name)
+        if compiled:
+            code = compile(path.read_text(encoding="utf-8"), name, "exec", dont_inherit=True)
+            files[f"{name}c"] = MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
+        else:
+            files[name] = path.read_bytes()
+    return files
 
 
 def _page(plans: Sequence[Plan]) -> _Page:
