@@ -237,6 +237,8 @@ def _stated(plan: Plan, outcome: Outcome, done: frozenset[int]) -> Iterator[Find
 
 def _wrong_output(plan: Plan, one: Stated, real: Real) -> Finding:
     text = written_like(one.texts[0], real.text)
+    if len(one.texts) > 1 and one.prefix:
+        one = _without_prose(one, text.count("\n") + 1)
     swap = "" if not one.raw or len(text) > MAX_SWAP else f"\n{one.prefix}".join(text.split("\n"))
     if "\n" in swap and not one.prefix.strip(" ") and "\n" not in one.raw and not plan.doctest:
         swap = ""
@@ -245,6 +247,14 @@ def _wrong_output(plan: Plan, one: Stated, real: Real) -> Finding:
     line = document_line(plan, one.line)
     finding = _output_finding(line, one.texts[0], text, real, one.shown)
     return replace(finding, stated=one.raw if swap else "", actual=swap)
+
+
+def _without_prose(one: Stated, height: int) -> Stated:
+    """Return a statement without the lines of prose behind it, where one of its readings is as long as what is real."""
+    said = next((text for text in one.texts[1:] if text.count("\n") + 1 == height), None)
+    if said is None:
+        return one
+    return replace(one, raw="\n".join(one.raw.split("\n")[:height]), texts=(said,))
 
 
 def _output_finding(line: int, said: str, text: str, real: Real, subject: str = "") -> Finding:

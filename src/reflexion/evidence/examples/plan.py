@@ -17,8 +17,12 @@ from reflexion.evidence.examples.fences import Code
 from reflexion.evidence.examples.imports import Imports
 from reflexion.evidence.examples.places import Comment, Place, comments_of, places_of
 from reflexion.evidence.examples.readings import Announcement, Certainty, Kind, Reading, read_announcement, read_comment
+from reflexion.patterns import regex
 
 RECORDER = "_reflexion_"
+# Ends of a longer block of comments are not tried.
+MAX_BLOCK = 40
+_PROSE = regex(r"^\s*(?:[A-Z][a-z]+|and|now|then|note|next)\b[^\d\[\]{}'\"=]*[a-z.]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +289,10 @@ class _Marker:
         rest = [one.raw for one in run[1:]]
         if not first and not rest:
             return
-        whole = "\n".join([*first, *rest])
-        texts = [whole, *first]
+        lines = [*first, *rest]
+        # Words that follow an output on a line of their own may belong to what comes next.
+        ends = [end for end in range(1, len(lines)) if _PROSE.match(lines[end])]
+        texts = ["\n".join(lines[:end]) for end in (len(lines), *ends[:MAX_BLOCK])]
         if len(run) > 1 and all(one is not None and not one.open for one in readings):
             texts.append("\n".join(one.text for one in readings if one is not None))
         longer = literal_over([comment.text for comment in run], place.printing)
