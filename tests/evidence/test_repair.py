@@ -320,3 +320,9 @@ def test_a_wrong_output_becomes_the_real_one() -> None:
 def test_an_example_that_raises_goes_with_what_announces_it() -> None:
     found = repair(f"{PAGE}\nFor example:\n\n```python\ntotal(2)\n```\n", FACTS, _running)
     assert found.text == PAGE
+
+
+def test_what_announces_several_examples_goes_with_the_last_of_them() -> None:
+    fence = "```python\ntotal({})\n```\n"
+    found = repair(f"{PAGE}\nFor example:\n\n{fence.format(1)}\n{fence.format(2)}", FACTS, _running)
+    assert found.text == PAGE

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_pages_with_many_faults_end_true_and_keep_their_words(*, assembled: bool
     for page in dice.sample(PAGES, 10):
         facts = corpus_facts(page.name)
         text = _with_many_faults(page, dice, 7)
-        check = lambda text, facts=facts: verify(text, facts)  # noqa: E731
+        check = partial(verify, facts=facts)
         result = assemble_page(text, facts, check) if assembled else repaired(text, facts).text
         assert errors(verify(result, facts)) == [], page.name
         true_words, true_claims = _true_words(page, text), claims_of(page.text) & claims_of(text)

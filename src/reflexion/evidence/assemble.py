@@ -1,7 +1,7 @@
 """A page written from the facts, with as much of what another page says as can stand without any error."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reflexion.evidence.factpage import Told, outline, page_of, render, section
 from reflexion.evidence.facts import Facts, Raise, Symbol
@@ -28,16 +28,25 @@ def assemble_page(document: str, facts: Facts, check: Check) -> str:
     sheet = Sheet(document.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n", facts)
     comments = [row for row in sheet.lines[sheet.last_line :] if row.strip()]
     choice = _Choice(facts, check, tuple(comments))
-    phantoms = _phantom_lines(sheet, check(sheet.text))
-    choice.choose([piece for piece in collect(sheet) if piece.group not in phantoms])
+    choice.choose(_placed(sheet, collect(sheet), check(sheet.text)))
     return choice.page(choice.kept)
 
 
-def _phantom_lines(sheet: Sheet, findings: Iterable[Finding]) -> frozenset[int]:
-    """The lines of sections about what the source does not have: no word in them can be true."""
-    named = {finding.line for finding in findings if finding.rule == PHANTOM_SYMBOL.code and finding.level == "error"}
-    sections = [section for section in sheet.sections if section.line in named and section.level > 1]
-    return frozenset(line for one in sections for line in range(one.line, one.end_line + 1))
+def _placed(sheet: Sheet, pieces: list[Piece], findings: Iterable[Finding]) -> list[Piece]:
+    """The pieces without those of sections about what the source does not have: no word there can be true.
+
+    Where such a name is like that of a symbol without a section, that symbol is taken to be meant.
+    """
+    placed = list(pieces)
+    for finding in findings:
+        section = sheet.headed(finding.line)
+        if finding.rule != PHANTOM_SYMBOL.code or finding.level != "error" or section is None or section.level == 1:
+            continue
+        meant = next(iter(sheet.meant_by(finding.stated.removesuffix("()").rpartition(".")[2])), None)
+        inside = range(section.line, section.end_line + 1)
+        moved = [replace(one, symbol=meant.qualname) if one.group in inside and meant else one for one in placed]
+        placed = [one for one in moved if one.group not in inside or (meant and one.kind != "heading")]
+    return placed
 
 
 @dataclass

@@ -193,7 +193,8 @@ def _returns(symbol: Symbol, words: Words) -> list[str]:
     told = words.get(("returns", ""), "")
     if not types:
         return [f"**Returns:** {told}", ""] if told and symbol.kind != "property" else []
-    lines = [f"**Returns:** {' or '.join(map(code, types))}{f': {told}' if told else ''}", ""]
+    shown = " or ".join(map(code, types))
+    lines = [f"**Returns:** {told if told.startswith(shown) else f'{shown}: {told}' if told else shown}", ""]
     if symbol.returned_keys:
         lines += ["Keys: " + ", ".join(f"`{key}`" for key in symbol.returned_keys), ""]
     return lines

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 from reflexion.evidence.claims import Block, Claims, SignatureClaim, SymbolClaim
@@ -12,6 +13,8 @@ from reflexion.evidence.rules.names import Source
 
 _RULE = re.compile(r"\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s*$")
 _KEPT = re.compile(r"^\s*<!--\s*reflexion\b.*-->\s*$", re.IGNORECASE)
+_SIMILAR = 0.6
+_SECTIONED = frozenset({"function", "method", "class", "property"})
 _OPENERS = frozenset({"function", "method", "class", "property", "constant"})
 
 
@@ -151,6 +154,18 @@ class Sheet:
             return headed[0]
         line = self.page.documented.get(symbol.qualname) if self.page else None
         return self._led_section(line) if line else None
+
+    def meant_by(self, name: str) -> list[Symbol]:
+        """Symbols without a section of their own that an unknown name may mean, as it is like theirs: at most two."""
+        known = self.page.source.symbols.values() if self.page else ()
+        open_ = {one.name: one for one in known if one.kind in _SECTIONED and one.public and not self._has_heading(one)}
+        begun = [one for one in sorted(open_) if len(one) > 2 and (name.startswith(one) or name.endswith(one))]
+        alike = get_close_matches(name, sorted(open_), n=2, cutoff=_SIMILAR)
+        return [open_[one] for one in dict.fromkeys([*begun, *alike])][:2]
+
+    def _has_heading(self, symbol: Symbol) -> bool:
+        whole = self.whole_section(symbol)
+        return whole is not None and whole.level > 0
 
     def _opens(self, line: int, symbol: Symbol) -> bool:
         found = self.starts.get(line)

@@ -23,16 +23,14 @@ def example_edits(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
 
 
 def _swapped(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
-    """The stated text as the real one, letter by letter, from the finding's line on."""
+    """The stated text as the real one, to the letter, from the finding's line on; on that line the last first."""
     if not finding.stated or not finding.actual:
         return
-    end = sheet.end(sheet.block_at(finding.line).end_line)
-    at = sheet.text.find(finding.stated, sheet.start(finding.line), end)
-    for _ in range(_MOST_PLACES):
-        if at < 0:
-            return
+    start, end = sheet.start(finding.line), sheet.end(sheet.block_at(finding.line).end_line)
+    found = [start + hit.start() for hit in re.finditer(re.escape(finding.stated), sheet.text[start:end])]
+    on_line = [at for at in found if at <= sheet.end(finding.line)]
+    for at in (*reversed(on_line), *found[len(on_line) :][:_MOST_PLACES]):
         yield Edit((Change(at, at + len(finding.stated), finding.actual),), became(finding.stated, finding.actual))
-        at = sheet.text.find(finding.stated, at + 1, end)
 
 
 def _without_statement(sheet: Sheet, line: int) -> Iterator[Edit]:

@@ -70,26 +70,12 @@ def _phantom_symbol(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterato
     """The name of a symbol that the page lacks, if it is alike; else the section, the lead and more, the piece."""
     if sheet.page is not None:
         last = finding.stated.removesuffix("()").rpartition(".")[2]
-        for name in _without_section(sheet, last):
-            yield from _renamed(sheet, finding.line, last, name)
+        for symbol in sheet.meant_by(last):
+            yield from _renamed(sheet, finding.line, last, symbol.name)
     yield from section_removal(sheet, finding.line)
     if sheet.headed(finding.line) is None:
         yield from _led_removal(sheet, finding)
     yield from removals(sheet, finding)
-
-
-def _without_section(sheet: Sheet, like: str) -> list[str]:
-    """Names like the given one of symbols that have no section: the likeliest two."""
-    kinds = {"function", "method", "class", "property"}
-    known = sheet.page.source.symbols.values() if sheet.page else ()
-    names = {one.name for one in known if one.kind in kinds and one.public and not _has_section(sheet, one)}
-    alike = [name for name in sorted(names) if len(name) > 2 and (like.startswith(name) or like.endswith(name))]
-    return list(dict.fromkeys([*alike, *get_close_matches(like, sorted(names), n=2, cutoff=_SIMILAR)]))[:2]
-
-
-def _has_section(sheet: Sheet, symbol: Symbol) -> bool:
-    whole = sheet.whole_section(symbol)
-    return whole is not None and whole.level > 0
 
 
 def _renamed(sheet: Sheet, line: int, old: str, new: str) -> Iterator[Edit]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
+from reflexion.evidence.listed import is_lead
 from reflexion.evidence.repair.edits import Draft, Edit, applied, compatible, first_draft
 from reflexion.evidence.repair.propose import proposals
 from reflexion.evidence.repair.remove import cut
@@ -75,13 +76,10 @@ def search(text: str, facts: Facts | None, check: Check, order: Callable[[Sequen
 
 def _tidy(state: State, first: Sheet, facts: Facts | None) -> None:
     """Take out headings and lead-ins below which nothing is left, unless there was nothing in the first text."""
-    empty = {section.line for section in first.sections if section.line == section.end_line}
+    before = set(_bare_lines(first))
     for _ in range(_MOST_TIDYINGS):
         sheet = Sheet(state.draft.text, facts)
-        bare = [
-            one for one in sheet.sections if _is_bare(sheet, one) and state.draft.origins[one.line - 1] not in empty
-        ]
-        edits = [cut(sheet, one.line, one.end_line) for one in bare if one.level > 1]
+        edits = [cut(sheet, line, line) for line in _bare_lines(sheet) if state.draft.origins[line - 1] not in before]
         if not edits or state.left <= 0:
             return
         draft = applied(state.draft, compatible(edits))
@@ -93,8 +91,27 @@ def _tidy(state: State, first: Sheet, facts: Facts | None) -> None:
         state.draft, state.findings = draft, found
 
 
-def _is_bare(sheet: Sheet, section: Section) -> bool:
-    below = range(section.line + 1, section.end_line + 1)
+def _bare_lines(sheet: Sheet) -> list[int]:
+    """Headings with an empty section, and lines that announce something at the end of a section."""
+    found = [one.line for one in sheet.sections if one.level > 1 and _is_empty(sheet, one.line + 1, one.end_line)]
+    leads = [
+        block.line for block in sheet.claims.blocks if block.kind == "paragraph" and is_lead(sheet, block.end_line)
+    ]
+    for line in leads:
+        around = sheet.section_at(line)
+        if sheet.block_at(line).end_line == line and _is_empty(sheet, line + 1, _own_end(sheet, around, line)):
+            found.append(line)
+    return found
+
+
+def _own_end(sheet: Sheet, around: Section | None, line: int) -> int:
+    """The last line before the next heading."""
+    following = [section.line - 1 for section in sheet.sections if section.line > line]
+    return min([*following, around.end_line if around else sheet.last_line])
+
+
+def _is_empty(sheet: Sheet, first: int, last: int) -> bool:
+    below = range(first, last + 1)
     return all(sheet.is_blank(line) or sheet.is_kept(line) or set(sheet.row(line)) <= set("=-") for line in below)
 
 
