@@ -1,8 +1,8 @@
 """What running the examples of documents costs: one page against the bare interpreter, and a hundred pages.
 
 ``python -m benchmarks.examples`` prints two Markdown tables and exits 1 when a page takes more than 1.3 times what the
-bare interpreter takes for the same code plus one start of the sandbox. Both sides are measured in turn, so that a busy
-machine slows both.
+bare interpreter takes for the same code plus one start of the sandbox: measured apart and added, and as one job, of
+which the smaller counts. All are measured in turn, so that a busy machine slows all of them.
 """
 
 import argparse
@@ -92,6 +92,15 @@ class Case:
         if report.findings or report.ran != len(EXAMPLES) + 1:
             sys.exit(f"examples: {report}")
 
+    def by_job(self, sandbox: Sandbox) -> None:
+        """Run the same code in one bare interpreter inside of the sandbox: both of the other costs at once."""
+        script = (
+            (self.folder / "script.py").read_text(encoding="utf-8").replace(repr(str(self.folder)), "__file__[:-10]")
+        )
+        files = {"script.py": script.encode(), **self.tree.files}
+        if sandbox.run(Job(files, ("script.py",))).exit_code != 0:
+            sys.exit("examples: the script does not run in the sandbox")
+
     def by_interpreter(self) -> None:
         """Run the same code in one bare interpreter."""
         command = [sys.executable, "-I", "-B", str(self.folder / "script.py")]
@@ -132,18 +141,22 @@ def start_of_sandbox(sandbox: Sandbox) -> float:
 
 def one_page(sandbox: Sandbox, root: Path, runs: int) -> float:
     """Print the first table; returns the ratio of the medians."""
-    ours, bare, starts = [], [], []
+    ours, bare, starts, jobs = [], [], [], []
     for number in range(runs):
         case = make_case(number, root)
         ours.append(seconds_of(lambda case=case: case.by_runner(sandbox)))  # type: ignore[misc]
         bare.append(seconds_of(case.by_interpreter))
         starts.append(start_of_sandbox(sandbox))
-    page, script, start = map(statistics.median, (ours, bare, starts))
-    ratio = page / (script + start)
+        jobs.append(seconds_of(lambda case=case: case.by_job(sandbox)))  # type: ignore[misc]
+    page, script, start, job = map(statistics.median, (ours, bare, starts, jobs))
+    ratio = page / min(script + start, job)
     print(f"\nA page of {len(EXAMPLES) + 1} examples, median of {runs} (ms):\n")
-    print("| examples run and judged | bare `python -I -B`, same code | one start of the sandbox | ratio | at most |")
-    print("|--:|--:|--:|--:|--:|")
-    print(f"| {page * 1000:.0f} | {script * 1000:.0f} | {start * 1000:.0f} | {ratio:.2f} | {TARGET_RATIO} |")
+    print(
+        "| examples run and judged | bare `python -I -B`, same code | one start | both in one job | ratio | at most |"
+    )
+    print("|--:|--:|--:|--:|--:|--:|")
+    figures = " | ".join(f"{one * 1000:.0f}" for one in (page, script, start, job))
+    print(f"| {figures} | {ratio:.2f} | {TARGET_RATIO} |")
     return ratio
 
 
