@@ -38,6 +38,7 @@ RIGHT = [
     ("'a'", '"a"'),
     ("Color.RED", "<Color.RED: 1>"),
     ("<Account object at 0x7f...>", "<Account object at 0x7f12ab34cd56>"),
+    ("<__main__.Account object at 0x10e>", "<bank.Account object at 0x7f12ab34cd56>"),
     ("Total: 5.3 of 10", "Total: 5.31 of 10"),
     ("It is “fine”", "It is 'fine'"),
     ("a  b\n c", "a b c"),

@@ -239,6 +239,13 @@ def test_literals_over_several_comment_lines() -> None:
     assert stated("ratio(1, 2)  # [1,\n             #  2]\n") == [(1, "[1, 2]")]
 
 
+def test_several_comments_about_one_statement() -> None:
+    code = "x = ratio(1, 2)  # 0.5\n# -> 0.5\nprint(x)  # x == 0.5\n# Output: 0.5\n"
+    assert stated(code) == [(1, "0.5"), (2, "0.5"), (3, "0.5"), (4, "0.5")]
+    for step in plan(code).steps:
+        ast.parse(step.code)
+
+
 def test_numbers_that_count_steps_state_nothing() -> None:
     assert stated("# 1\nratio(1, 2)\n# 2\nratio(3, 4)\n") == []
     assert stated("ratio(1, 2)\n# 0.5\nratio(3, 4)\n# 0.75\n") == [(2, "0.5"), (4, "0.75")]

@@ -20,6 +20,8 @@ MAX_PARSED = 20_000
 SIMILAR = 0.6
 
 _ADDRESS = regex(r"\bat 0x[0-9a-fA-F.…]+|\b0x[0-9a-fA-F]{9,}\b")
+# An object's module is another one in a script than where it is imported.
+_OBJECT = regex(r"<(?:\w+\.)+(?:<locals>\.)?(\w+) object at")
 _QUOTES = str.maketrans(dict.fromkeys('\u201c\u201d\u2018\u2019"', "'") | {"\xa0": " ", "\u2026": "..."})
 _MEMBER = regex(r"^<([A-Za-z_][\w.]*\.[A-Za-z_]\w*): .*>$", re.DOTALL)
 
@@ -88,6 +90,7 @@ def written_like(stated: str, actual: str) -> str:
 
 def _tidy(text: str) -> str:
     bare = _ADDRESS.sub("at 0x0", text.replace("\r\n", "\n").strip())
+    bare = _OBJECT.sub(r"<\1 object at", bare)
     member = _MEMBER.match(bare)
     return member[1] if member else bare
 

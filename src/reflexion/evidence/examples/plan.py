@@ -20,6 +20,7 @@ from reflexion.evidence.examples.readings import Announcement, Certainty, Kind, 
 from reflexion.patterns import regex
 
 RECORDER = "_reflexion_"
+LOOK = f"{RECORDER}.look"
 # Ends of a longer block of comments are not tried.
 MAX_BLOCK = 40
 _PROSE = regex(r"^\s*(?:[A-Z][a-z]+|and|now|then|note|next)\b[^\d\[\]{}'\"=]*[a-z.]$")
@@ -120,7 +121,6 @@ def plan_script(
     comments = comments_of(code.text)
     marker = _Marker(places, known, _bound(code.tree))
     marker.read(comments)
-    # Where two stand at one place the display comes first: what looks at a name comes after the statement.
     marked = [*(marker.displays(code.tree) if shown else ()), *edits, *marker.edits]
     steps = _steps(code.text, code.tree, places, marked, marker.expected)
     return Plan(example, steps, tuple(marker.stated), tuple(marker.expected), code.tree, flags=_flags(code.tree))
@@ -150,7 +150,8 @@ def _steps(
     expected: Sequence[Expected],
 ) -> tuple[Step, ...]:
     raising = {step for one in expected for step in one.steps}
-    ordered = sorted(edits, key=lambda edit: (edit[0], edit[1]))
+    # What looks at a name comes after the whole statement, and so after what closes a call around it.
+    ordered = sorted(edits, key=lambda edit: (edit[0], edit[1], LOOK in edit[2]))
     found: list[Step] = []
     for number, _ in enumerate(tree.body):
         top = next(one for one in places if one.step == number and one.top)
@@ -337,10 +338,14 @@ class _Marker:
 
     def mark(self, place: Place, subject: str | None) -> int:
         """Give a statement a number and put the recorder's calls around it."""
+        if not subject and place.start in self.marks:
+            return self.marks[place.start]
         self.count += 1
         number = self.count
+        if not subject:
+            self.marks[place.start] = number
         if subject:
-            self.edits.append((place.end, place.end, f"; {RECORDER}.look({number}, lambda: {subject})"))
+            self.edits.append((place.end, place.end, f"; {LOOK}({number}, lambda: {subject})"))
             return number
         before = f"{RECORDER}.begin({number}); "
         if place.expression:
