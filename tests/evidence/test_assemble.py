@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.repair import claims_of, keeps, sentences_of
 from reflexion.evidence.assemble import assemble_page, render
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.repair import repair
 from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
-from tests.evidence.repair_support import CORPUS, MARKER, claims_of, corpus_facts, errors, keeps, sentences_of
+from tests.evidence.repair_support import CORPUS, MARKER, corpus_facts, errors
 
 SOURCE = '''"""Bank."""
 

@@ -6,12 +6,13 @@ from functools import partial
 
 import pytest
 
+from benchmarks.repair import claims_of, keeps, sentences_of, with_many_faults
 from benchmarks.truth import ALL_MUTATORS, corpus_pages
 from benchmarks.truth_mutations import Mutant
 from benchmarks.truth_pages import Page
 from reflexion.evidence.assemble import assemble_page
 from reflexion.evidence.verify import verify
-from tests.evidence.repair_support import claims_of, corpus_facts, errors, keeps, repaired, sentences_of
+from tests.evidence.repair_support import corpus_facts, errors, repaired
 
 PAGES = list(corpus_pages())
 SEED = 5
@@ -48,14 +49,6 @@ def test_every_planted_fault_is_repaired_and_the_page_says_what_it_said() -> Non
     assert whole >= 0.8 * pages
 
 
-def _with_many_faults(page: Page, dice: random.Random, number: int) -> str:
-    text = page.text
-    for mutator in dice.sample(ALL_MUTATORS, number):
-        options = [one for one in mutator(Page(page.name, page.style, text, page.things)) if one.level == "error"]
-        text = dice.choice(options).text if options else text
-    return text
-
-
 def _true_words(page: Page, text: str) -> set[str]:
     """The true page's sentences that the faulty text still has."""
     return {one for one in sentences_of(page.text) if keeps(text, one)}
@@ -67,7 +60,7 @@ def test_pages_with_many_faults_end_true_and_keep_their_words(*, assembled: bool
     words, kept_words, claims, kept_claims = 0, 0, 0, 0
     for page in dice.sample(PAGES, 10):
         facts = corpus_facts(page.name)
-        text = _with_many_faults(page, dice, 7)
+        text = with_many_faults(page, dice, 7)
         check = partial(verify, facts=facts)
         result = assemble_page(text, facts, check) if assembled else repaired(text, facts).text
         assert errors(verify(result, facts)) == [], page.name

@@ -97,9 +97,11 @@ def replaced_section(sheet: Sheet, symbol: Symbol, line: int) -> Iterator[Edit]:
     if own is not None and own.level > 1:
         pieces = [piece for piece in collect(sheet) if piece.symbol == symbol.qualname]
         around = sheet.block_at(line)
+        rows = [row for row in range(own.line, own.end_line + 1) if sheet.is_kept(row)]
+        comments = [text for row in rows for text in (sheet.row(row), "")]
         others = [piece for piece in pieces if not around.line <= piece.group <= around.end_line]
         for kept in (pieces, others, []):
             lines = section(symbol, told_of(kept, symbol))
-            text = "\n".join(["#" * own.level + lines[0].lstrip("#"), *lines[1:]]).rstrip("\n")
+            text = "\n".join(["#" * own.level + lines[0].lstrip("#"), "", *comments, *lines[2:]]).rstrip("\n")
             yield Edit((Change(sheet.start(own.line), sheet.end(own.end_line), text),), said, rough=True)
     yield from (Edit(edit.changes, said, rough=True) for edit in missing_symbol(sheet, symbol))
