@@ -1,6 +1,7 @@
 """What is an example, what its comments and the words around it state, and what its imports mean. Nothing is run."""
 
 import ast
+import time
 from dataclasses import replace
 
 import pytest
@@ -419,3 +420,22 @@ def test_no_code_makes_the_planner_raise(lines: list[str], language: str) -> Non
         if isinstance(found, Plan) and not found.doctest:
             for step in found.steps:
                 compile(ast.parse(step.code), "x", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f(1)  # 5\n" * 3000,
+        "f(1)\n# 5\n" * 3000,
+        "f(1)\n" + "# [1,\n" * 5000,
+        "f(1)  # (" + " " * 9000 + "\n",
+        "f(1)  # 5" + " (a" * 3000 + "\n",
+        "f(1)\n# Output:\n" + "# Words of it\n" * 3000,
+    ],
+    ids=["trailing", "own lines", "open", "blanks", "brackets", "prose"],
+)
+def test_long_examples_are_read_in_a_reasonable_time(code: str) -> None:
+    begun = time.process_time()
+    plans(f"# R\n\n```python\n{code}```\n")
+    # A search through all statements for each comment would take far longer.
+    assert time.process_time() - begun < 10

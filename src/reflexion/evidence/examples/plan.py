@@ -8,6 +8,7 @@ import __future__
 
 import ast
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -122,7 +123,7 @@ def plan_script(
     marker = _Marker(places, known, _bound(code.tree))
     marker.read(comments)
     marked = [*(marker.displays(code.tree) if shown else ()), *edits, *marker.edits]
-    steps = _steps(code.text, code.tree, places, marked, marker.expected)
+    steps = _steps(code.text, places, marked, marker.expected)
     return Plan(example, steps, tuple(marker.stated), tuple(marker.expected), code.tree, flags=_flags(code.tree))
 
 
@@ -144,7 +145,6 @@ def _bound(tree: ast.Module) -> frozenset[str]:
 
 def _steps(
     text: str,
-    tree: ast.Module,
     places: Sequence[Place],
     edits: Iterable[tuple[int, int, str]],
     expected: Sequence[Expected],
@@ -152,10 +152,11 @@ def _steps(
     raising = {step for one in expected for step in one.steps}
     # What looks at a name comes after the whole statement, and so after what closes a call around it.
     ordered = sorted(edits, key=lambda edit: (edit[0], edit[1], LOOK in edit[2]))
+    starts = [edit[0] for edit in ordered]
     found: list[Step] = []
-    for number, _ in enumerate(tree.body):
-        top = next(one for one in places if one.step == number and one.top)
-        inside = [edit for edit in ordered if top.start <= edit[0] and edit[1] <= top.end]
+    for number, top in enumerate(one for one in places if one.top):
+        inside = ordered[bisect_left(starts, top.start) : bisect_right(starts, top.end)]
+        inside = [edit for edit in inside if edit[1] <= top.end]
         found.append(Step(top.line, top.end_line, _edited(text, top.start, top.end, inside), number in raising))
     return tuple(found)
 
@@ -175,7 +176,12 @@ class _Marker:
 
     def __init__(self, places: Sequence[Place], known: frozenset[str], bound: frozenset[str]) -> None:
         self.comments: Sequence[Comment] = ()
-        self.places = places
+        self.tops = [one for one in places if one.top]
+        self.ending: dict[int, list[Place]] = {}
+        self.beginning: dict[int, list[Place]] = {}
+        for one in places:
+            self.ending.setdefault(one.end_line, []).append(one)
+            self.beginning.setdefault(one.line, []).append(one)
         self.known = known
         self.bound = bound
         self.stated: list[Stated] = []
@@ -199,7 +205,7 @@ class _Marker:
 
     def beside(self, comment: Comment) -> Place | None:
         """Return the simple statement that ends on the comment's line."""
-        found = [one for one in self.places if one.end_line == comment.line and one.simple]
+        found = [one for one in self.ending.get(comment.line, []) if one.simple]
         return found[-1] if found else None
 
     def trailing(self, run: Sequence[Comment], place: Place) -> None:
@@ -241,15 +247,16 @@ class _Marker:
 
     def counts(self, run: Sequence[Comment]) -> bool:
         """Say whether the lone number is one of a count of steps (``# 1``, ``# 2``) rather than a value."""
-        headings = [one for one in self.comments if not one.trailing and one.text.isdigit()]
-        first_step = min(place.line for place in self.places)
-        return run[0].text.isdigit() and bool(headings) and headings[0].line < first_step
+        if not run[0].text.isdigit():
+            return False
+        heading = next((one for one in self.comments if not one.trailing and one.text.isdigit()), run[0])
+        return heading.line < self.tops[0].line
 
     def above(self, run: Sequence[Comment]) -> Place | None:
         """Return the statement right above comment lines; one blank line may stand between for "Output:"."""
         first = run[0]
         gap = 2 if first.gap and re.match(r"(?:output|prints|printed|expected)", first.text, re.IGNORECASE) else 1
-        ended = [one for one in self.places if one.end_line < first.line and first.line - one.end_line <= gap]
+        ended = [one for line in range(first.line - gap, first.line) for one in self.ending.get(line, [])]
         if first.gap and (gap == 1 or self.below(run) is not None):
             return None
         same = [one for one in ended if one.column == first.column]
@@ -257,7 +264,7 @@ class _Marker:
 
     def below(self, run: Sequence[Comment]) -> Place | None:
         """Return the top-level statement right below comment lines."""
-        return next((one for one in self.places if one.top and one.line == run[-1].line + 1), None)
+        return next((one for one in self.beginning.get(run[-1].line + 1, []) if one.top), None)
 
     def announce(self, said: Announcement, run: Sequence[Comment], before: Place | None, after: Place | None) -> None:
         """An announcement on lines of its own is about the statement above, or the paragraph below, or one of both."""
@@ -265,12 +272,12 @@ class _Marker:
         if after is not None:
             steps += [after.step]
             line = after.end_line
-            for place in (one for one in self.places if one.top and one.step > after.step):
+            for place in self.tops[after.step + 1 :]:
                 if place.line > line + 1:
                     break
                 steps.append(place.step)
                 line = place.end_line
-        inner = [one for one in self.places if not one.top and one.line == run[-1].line + 1]
+        inner = [one for one in self.beginning.get(run[-1].line + 1, []) if not one.top]
         if not steps and inner:
             steps = [inner[0].step]
         if inner and inner[0].handled:
@@ -361,7 +368,7 @@ class _Marker:
         """Have the recorder see the value of each bare expression, as an interactive session would show it."""
         marked = {edit[0] for edit in self.edits}
         for number, node in enumerate(tree.body):
-            place = next(one for one in self.places if one.step == number and one.top)
+            place = self.tops[number]
             if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant) and place.start not in marked:
                 yield place.start, place.start, f"{RECORDER}.shown({number}, ("
                 yield place.end, place.end, "))"

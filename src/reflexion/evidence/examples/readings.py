@@ -3,6 +3,7 @@
 import ast
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from reflexion.evidence.expressions import parse_expression
@@ -62,8 +63,10 @@ _SUBJECT = regex(
     re.DOTALL,
 )
 _LOOSE_FRONT = regex(r"^(?:approx(?:imately|\.)?|about|around|roughly|nearly|ca\.|circa|~|≈|≅)\s*", re.IGNORECASE)
-_LOOSE_END = regex(r"\s*\(?(?:approx(?:imately|\.)?|roughly|or so)\)?\.?$", re.IGNORECASE)
-_CUT = regex(r"\s+[(\-\u2013\u2014#<;|]|[;,.]\s|,\s|\s(?:because|since)\b|\.$")
+_LOOSE_END = regex(r"(?<!\s)\s*\(?(?:approx(?:imately|\.)?|roughly|or so)\)?\.?$", re.IGNORECASE)
+# No run of blanks is looked at from its middle: that would cost the square of its length.
+_CUT = regex(r"(?<!\s)\s+(?:[(\-\u2013\u2014#<;|]|(?:because|since)\b)|[;,.]\s|\.$")
+MAX_CUTS = 16
 _CONDITION = regex(
     r"^\W*(?:if|when|unless|or|otherwise|depending|for|in|per|of|by|to|on|at|and|but only)\b", re.IGNORECASE
 )
@@ -143,7 +146,7 @@ def _stated(text: str) -> tuple[str | None, bool]:
     bare = bare.strip().rstrip("\u200b")
     if is_value(bare):
         return bare, loose
-    for cut in reversed(list(_CUT.finditer(bare))):
+    for cut in reversed(list(islice(_CUT.finditer(bare), MAX_CUTS))):
         head, tail = bare[: cut.start()].rstrip(), bare[cut.start() :]
         if is_value(head):
             return (None, False) if _CONDITION.match(tail.lstrip(" ,;(.")) else (head, loose)
