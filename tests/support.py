@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from reflexion.cli import main
+from reflexion.runs import find_records, read_record
 from tests.ollama_double import Act, OllamaDouble, reply
 
 MODELS = {"GENERATOR": "gen:1b", "CRITIC": "critic:1b", "ADJUDICATOR": "adj:1b"}
@@ -68,9 +69,9 @@ class CommandLine:
     capsys: pytest.CaptureFixture[str]
 
     def configure(self, base_url: str, **more: object) -> None:
-        server = {"base_url": base_url, "connect_s": 2, "first_token_s": 20, "idle_s": 10, "total_s": 40}
+        server = {"base_url": base_url, "connect_s": 2, "first_token_s": 20, "idle_s": 10, "total_s": 40, "away_s": 0}
         server |= more.pop("server", {})  # type: ignore[call-overload]
-        config = {"model_registry": MODELS, "quality_score_bar": 95, "max_attempts": 4, "server": server} | more
+        config = {"model_registry": MODELS, "quality_score_bar": 95, "max_attempts": 4, "jobs": 1, "server": server} | more
         (self.folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
     def source(self, name: str = "add.py", text: str = SOURCE) -> Path:
@@ -95,9 +96,8 @@ class CommandLine:
 
     def record(self, output: str = "output") -> dict[str, object]:
         """The record of the only run whose pages went into ``output``."""
-        [path] = (self.folder / output / ".reflexion").glob("*.json")
-        content: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
-        return content
+        [path] = find_records(self.folder / output)
+        return read_record(path)
 
 
 def approve(

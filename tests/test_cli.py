@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from reflexion import __version__, pages
-from reflexion.batch import NOT_VERIFIED
+from reflexion.writing import NOT_VERIFIED
 from reflexion.marker import Marker
 from tests.ollama_double import Act, OllamaDouble, refuse, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
@@ -31,7 +31,7 @@ def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: Ollam
 
 
 def tree(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name != "index.md")
 
 
 @pytest.mark.parametrize("args", [["--version"], ["--help"], ["docs", "--help"], ["-i", "x", "--help"]])
@@ -449,6 +449,9 @@ def test_ctrl_c_is_exit_130_and_finished_pages_stay(cli: CommandLine, ollama_dou
     process = start(cli, "-i", "src")
     assert asked.wait(30)
     time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert process.poll() is None  # The call under way is worth waiting for; a second time it is not.
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=15)
     assert process.returncode == 130

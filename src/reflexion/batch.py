@@ -1,227 +1,189 @@
-"""Many sources, one after another: plan what goes where before anything runs; one failure is one failure."""
+"""Many sources: windows of files side by side, the unchanged left out, one failure is one failure."""
 
-import os
-import sys
+import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from langgraph.errors import GraphBubbleUp
+
 from reflexion import pages
-from reflexion.check.drift import symbol_digests
-from reflexion.context import Context
-from reflexion.errors import InputError, ReflexionError, ServerError
+from reflexion.errors import (
+    BudgetSpent,
+    Cancelled,
+    DeadlineExceeded,
+    ReflexionError,
+    ServerError,
+    ServerFault,
+    StreamBroken,
+)
 from reflexion.events import FileFinished, FileStarted, Note
 from reflexion.evidence.examples.report import describe
-from reflexion.loaders import STDIN, Source, SourcePath, find_sources, is_blank, load_path, load_stdin, printable
-from reflexion.marker import Marker
+from reflexion.loaders import Source
+from reflexion.ollama.gate import Seat
 from reflexion.ollama.reply import total
+from reflexion.outcome import Outcome, Result
 from reflexion.pipelines import docs
-from reflexion.runs import RECORD_FOLDER, RunRecord, entry_of, failed_entry
+from reflexion.plan import Job
+from reflexion.runs import RECORD_FOLDER, entry_of, failed_entry
+from reflexion.session import Session
+from reflexion.writing import write_index, write_page_of
 
-DEFAULT_OUTPUT = Path("output")
-NOT_VERIFIED = (
-    "> Not verified: facts are read from Python only, so no claim on this page was checked against its source."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One source and where its page goes. ``path`` None is standard input, ``output`` None standard output.
-
-    ``source`` is set once it was read; a source of a folder is read at its turn.
-    """
-
-    path: Path | None
-    output: Path | None
-    source: Source | None = None
+STOPPED = "stopped"
+# What the next run may do better from where this one stood; any other failure would only come again.
+PASSING = (BudgetSpent, Cancelled, DeadlineExceeded, ServerError, ServerFault, StreamBroken)
+FAILED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything that will be done, checked before the first model call. ``folder`` holds the run's record."""
+class Options:
+    """How a batch is run. ``jobs`` files at most side by side; ``fail_fast``: the first failure stops the rest."""
 
-    jobs: tuple[Job, ...]
-    folder: Path | None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class Outcome:
-    """How a batch ended: exit codes of its files, and labels of those that were never started."""
-
-    codes: list[int] = field(default_factory=list)
-    not_started: int = 0
-
-    def exit_code(self) -> int:
-        """Return the one exit code: the first of 2, 3, 130, 4, 1, 0 that any file has."""
-        return next((code for code in (2, 3, 130, 4, 1) if code in self.codes), 0)
+    jobs: int = 1
+    fail_fast: bool = False
 
 
-def plan(inputs: Sequence[str], output: str | None, *, overwrite: bool, protected: Sequence[Path] = ()) -> Plan:
-    """Decide what is read and where it is written. Raises InputError; creates nothing.
+@dataclass
+class Batch:
+    """One run over the jobs of a session's plan. ``write_out`` takes the page that goes to standard output."""
 
-    ``protected`` are files that no page may replace, such as the configuration in use.
-    """
-    if not inputs:
-        raise InputError("nothing to document: name a file, a folder or - with --input")
-    for text in inputs:
-        _require(text)
-    folders = [Path(text) for text in inputs if text != STDIN and Path(text).is_dir()]
-    if output == STDIN or (output is None and list(inputs) == [STDIN]):
-        return _plan_for_stdout(inputs, folders)
-    if folders and len(inputs) > 1:
-        raise InputError("one folder at a time, or several files: not both")
-    made = _plan_folder(folders[0], output) if folders else _plan_files(inputs, output)
-    _check(made.jobs, protected, overwrite=overwrite)
-    return made
+    session: Session
+    options: Options
+    write_out: Callable[[str], None]
+    graph: docs.Graph = field(init=False)
+    outcome: Outcome = field(default_factory=Outcome)
 
+    def __post_init__(self) -> None:
+        self.graph = docs.build(self.session.saver)
 
-def _require(text: str) -> None:
-    try:
-        missing = text != STDIN and not Path(text).exists()
-    except OSError as error:
-        raise InputError(f"{text}: cannot be read: {error.strerror}") from error
-    if missing:
-        raise InputError(f"{text}: no such file or folder")
+    def run(self) -> Outcome:
+        """Document every job; a finished page is on disk before the next window starts.
 
+        A file that fails is one line and one exit code. When the server is gone for good, the budget is spent or a
+        failure is to stop it, the calls under way end and the rest is not started. KeyboardInterrupt does the same;
+        a second one passes through. Raises InputError where an output cannot be written.
+        """
+        session, plan = self.session, self.session.plan
+        left = session.changed_jobs(self.outcome)
+        plan.check(left)
+        folders = {job.output.parent for job in left if job.output}
+        for folder in folders | ({plan.folder / RECORD_FOLDER} if plan.folder else set()):
+            pages.remove_leftovers(folder)
+        count, started = len(left), 0
+        while left and not self.outcome.stopped:
+            size = min(len(left), session.next_window(self.options.jobs))
+            these, left = left[:size], left[size:]
+            self._window(these, started, count)
+            started += size
+        self.outcome.not_started = len(left)
+        if left:
+            session.context.emit(Note(f"{len(left)} files were not started: {self.outcome.stopped}."))
+        if plan.root is not None:
+            write_index(session, self.outcome)
+        return self.outcome
 
-def _plan_for_stdout(inputs: Sequence[str], folders: Sequence[Path]) -> Plan:
-    if len(inputs) > 1 or folders:
-        raise InputError("standard output holds one page: name one input file, or an output folder")
-    path = None if inputs[0] == STDIN else Path(inputs[0])
-    return Plan((Job(path, None, _load(path)),), None)
+    def _window(self, jobs: Sequence[Job], started: int, count: int) -> None:
+        """Run these files side by side, each in a thread and a seat of its own, and wait for all."""
+        with self.session.gate.window(len(jobs)) as seats:
+            futures: dict[Future[int], Job] = {}
+            for place, (job, seat) in enumerate(zip(jobs, seats, strict=True), start=started + 1):
+                future: Future[int] = Future()
+                futures[future] = job
+                arguments = (future, seat, job, place, count)
+                # A daemon: when a person says stop twice, no call under way may hold the process.
+                threading.Thread(target=self._in_seat, args=arguments, daemon=True).start()
+            self._wait(list(futures))
 
+    def _wait(self, futures: Sequence[Future[int]]) -> None:
+        try:
+            self._take(futures)
+        except KeyboardInterrupt:
+            under_way = self.session.gate.state().running
+            self.session.context.emit(
+                Note(f"Interrupted: waiting for {under_way} calls under way; once more stops at once.")
+            )
+            self._stop("interrupted", Cancelled("interrupted; the same command takes up the rest"))
+            self._take([future for future in futures if not future.done()])
+            self.outcome.codes.append(Cancelled.exit_code)
 
-def _plan_files(inputs: Sequence[str], output: str | None) -> Plan:
-    target = Path(output) if output else DEFAULT_OUTPUT
-    into_folder = output is None or output.endswith(("/", os.sep)) or target.is_dir() or len(inputs) > 1
-    jobs = []
-    for text in inputs:
-        path = None if text == STDIN else Path(text)
-        source = _load(path)
-        jobs.append(Job(path, target / f"{source.name}.md" if into_folder else target, source))
-    return Plan(tuple(jobs), target if into_folder else target.parent)
+    def _take(self, futures: Sequence[Future[int]]) -> None:
+        for future in as_completed(futures):
+            self.outcome.codes.append(future.result())
 
+    def _in_seat(self, future: Future[int], seat: Seat, job: Job, place: int, count: int) -> None:
+        try:
+            with seat:
+                self.session.context.emit(FileStarted(job.label, place, count))
+                future.set_result(self._run_one(job))
+        except BaseException as error:  # noqa: BLE001  # Whoever waits for the file gets it.
+            future.set_exception(error)
 
-def _plan_folder(folder: Path, output: str | None) -> Plan:
-    target = Path(output) if output else DEFAULT_OUTPUT
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target}: is a file; the pages of a folder need a folder")
-    found = find_sources(folder)
-    empty = [item for item in found if is_blank(item.path)]
-    kept = [item for item in found if item not in empty]
-    stems = Counter(item.relative.with_suffix("") for item in kept)
-    jobs = tuple(Job(item.path, target / _page_name(item, stems)) for item in kept)
-    if not jobs:
-        raise InputError(f"{folder}: no source files in it")
-    notes = (f"Left out, since empty: {', '.join(printable(item.relative) for item in empty)}",) if empty else ()
-    return Plan(jobs, target, notes)
+    def _run_one(self, job: Job) -> int:
+        started = time.monotonic()
+        try:
+            source = job.load()
+            result = self._document(job, source)
+            written = write_page_of(self.session, job, source, result, self.write_out)
+        except GraphBubbleUp:  # A pause of the graph is no failure.
+            raise
+        except Exception as error:  # noqa: BLE001  # Even a bug is the failure of one file; it is told, not hidden.
+            return self._failed(job, error, time.monotonic() - started)
+        self.session.record.add(entry_of(job.label, result.outcome, written, time.monotonic() - started, result))
+        self.session.context.emit(_finished(source, result, written))
+        return 0 if result.outcome == "accepted" else 1
 
+    def _document(self, job: Job, source: Source) -> Result:
+        """Run the pipeline; when the server goes away, wait for it within the limit and take the file up again."""
+        thread = self.session.thread_of(job, source)
+        while True:
+            try:
+                return docs.document(self.graph, source, self.session.context, thread)
+            except ServerError as error:
+                if not self.session.wait_for_server(error):
+                    raise
 
-def _page_name(item: SourcePath, stems: Mapping[Path, int]) -> Path:
-    """Return ``utils.md`` for ``utils.py``, or ``utils.c.md`` where ``utils.h`` stands beside ``utils.c``."""
-    if stems[item.relative.with_suffix("")] > 1:
-        return item.relative.with_name(f"{item.relative.name}.md")
-    return item.relative.with_suffix(".md")
-
-
-def _check(jobs: Sequence[Job], protected: Sequence[Path], *, overwrite: bool) -> None:
-    taken: dict[str, Path | None] = {}
-    inputs = [*(job.path for job in jobs if job.path), *protected]
-    # A page that is not accepted may go beside an accepted one, so both names are taken.
-    wanted = [(job, path) for job in jobs if job.output for path in (job.output, pages.draft_path(job.output))]
-    for job, path in wanted:
-        # By case only, two names are one on many file systems.
-        key = str(path).casefold()
-        if key in taken:
-            raise InputError(f"{taken[key]} and {job.path} would both be written to {path}; do them apart")
-        taken[key] = job.path
-        pages.check_writable(path, inputs, overwrite=overwrite)
-
-
-def _load(path: Path | None) -> Source:
-    return load_stdin(sys.stdin.buffer.read()) if path is None else load_path(path)
-
-
-def run(plan: Plan, context: Context, record: RunRecord, write_out: Callable[[str], None]) -> Outcome:
-    """Document every job in turn; a finished page is on disk before the next one starts.
-
-    A file that fails is one line and one exit code; when the server is gone for good the rest is not started.
-    ``write_out`` takes the page that goes to standard output. KeyboardInterrupt passes through, finished work stays.
-    """
-    outcome = Outcome()
-    graph = docs.build()
-    folders = {job.output.parent for job in plan.jobs if job.output}
-    for folder in folders | ({plan.folder / RECORD_FOLDER} if plan.folder else set()):
-        pages.remove_leftovers(folder)
-    for index, job in enumerate(plan.jobs, start=1):
-        context.emit(FileStarted(_label(job), index, len(plan.jobs)))
-        code = _run_one(job, graph, context, record, write_out)
-        outcome.codes.append(code)
-        if code == ServerError.exit_code:
-            outcome.not_started = len(plan.jobs) - index
-            break
-    if outcome.not_started:
-        context.emit(Note(f"{outcome.not_started} files were not started: the model server is gone."))
-    return outcome
-
-
-def _run_one(job: Job, graph: docs.Graph, context: Context, record: RunRecord, write_out: Callable[[str], None]) -> int:
-    started = time.monotonic()
-    try:
-        source = job.source or _load(job.path)
-        result = docs.document(graph, source, context)
-        written = _write(job, source, result, write_out)
-    except Exception as error:  # noqa: BLE001  # Even a bug of ours is the failure of one file; it is told, not hidden.
+    def _failed(self, job: Job, error: Exception, seconds: float) -> int:
+        if not isinstance(error, PASSING):
+            self.session.begin_anew(job)
+        if isinstance(error, BudgetSpent | Cancelled):
+            self._stop(str(error), error)
+            self.session.context.emit(_closed(job, STOPPED, error, f"can be taken up again: {error}"))
+            return error.exit_code
         known = isinstance(error, ReflexionError | OSError)
         detail = str(error) if known else f"a bug of reflexion, please report it: {type(error).__name__}: {error}"
-        record.add(failed_entry(_label(job), time.monotonic() - started, detail, error))
-        rounds = error.rounds if isinstance(error, ReflexionError) else ()
-        scores = tuple(item["score"] for item in rounds)
-        stop = "failed" if scores else ""
-        context.emit(FileFinished(_label(job), "failed", "", scores, len(scores), stop, 0.0, 0, detail))
+        self.session.record.add(failed_entry(job.label, seconds, detail, error))
+        self.session.context.emit(_closed(job, "failed", error, detail))
+        if isinstance(error, ServerError):
+            self._stop("the model server is gone", error)
+            return error.exit_code
+        if self.options.fail_fast:
+            self._stop("a file failed (--fail-fast)", error)
         # A file that cannot be used stops nothing else, so inside a batch it is a failure like any other.
-        return error.exit_code if isinstance(error, ServerError) else 4
-    record.add(entry_of(_label(job), result.outcome, written, time.monotonic() - started, result))
-    context.emit(_finished(source, result, written))
-    return 0 if result.outcome == "accepted" else 1
+        return FAILED
+
+    def _stop(self, why: str, error: Exception) -> None:
+        self.outcome.stopped = self.outcome.stopped or why
+        kind = type(error) if isinstance(error, BudgetSpent) else Cancelled
+        self.session.gate.close(lambda: kind(f"stopped: {why}"))
 
 
-def _write(job: Job, source: Source, result: docs.Result, write_out: Callable[[str], None]) -> str:
-    text = result.text if source.facts else f"{result.text.rstrip()}\n\n{NOT_VERIFIED}\n"
-    symbols = symbol_digests(source.facts) if source.facts else {}
-    marker = Marker(
-        result.outcome,
-        result.score,
-        source.label,
-        source.sha256,
-        symbols=symbols,
-        repaired=bool(result.mended),
-        assembled=result.assembled,
-    )
-    page = pages.render(text, marker)
-    if job.output is None:
-        write_out(page)
-        return "standard output"
-    path = pages.destination(job.output, result.outcome)
-    pages.write_page(path, page)
-    return path.as_posix()
+def _closed(job: Job, outcome: str, error: Exception, detail: str) -> FileFinished:
+    rounds = error.rounds if isinstance(error, ReflexionError) else ()
+    scores = tuple(item["score"] for item in rounds)
+    stop = "failed" if scores else ""
+    return FileFinished(job.label, outcome, "", scores, len(scores), stop, 0.0, 0, detail)
 
 
-def _label(job: Job) -> str:
-    return printable(job.path) if job.path else "standard input"
-
-
-def _finished(source: Source, result: docs.Result, written: str) -> FileFinished:
+def _finished(source: Source, result: Result, written: Path | str) -> FileFinished:
     details = [] if result.adjudication in ("", "done") else [f"adjudication {result.adjudication}"]
     details += [f"unscored: {result.rounds[-1]['trouble']}"] if result.stop == "unscored" else []
     details += [] if source.facts else ["not Python: claims not verified"]
     return FileFinished(
         source=source.label,
         outcome=result.outcome,
-        output=written,
+        output=str(written),
         scores=tuple(item["score"] for item in result.rounds),
         attempts=len(result.rounds),
         stop=result.stop,

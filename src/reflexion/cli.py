@@ -5,15 +5,15 @@ Heavy imports happen inside the command that needs them, so that ``reflexion --h
 
 import contextlib
 import io
-import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reflexion import __version__
+from reflexion import __version__, options
 from reflexion.errors import ReflexionError, UsageError
 
 if TYPE_CHECKING:
@@ -36,29 +36,11 @@ app = typer.Typer(
     " 130 interrupted.",
 )
 config_app = typer.Typer(no_args_is_help=True, help="About config.json.", rich_markup_mode=None)
+runs_app = typer.Typer(invoke_without_command=True, help="Earlier runs: list them, or show one.", rich_markup_mode=None)
 prompts_app = typer.Typer(no_args_is_help=True, help="About the words that models are given.", rich_markup_mode=None)
 app.add_typer(config_app, name="config")
+app.add_typer(runs_app, name="runs")
 app.add_typer(prompts_app, name="prompts")
-
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", "-c", metavar="FILE", help="Configuration file. Default: ./config.json, else built-in defaults."
-    ),
-]
-ExamplesOption = Annotated[
-    bool, typer.Option("--examples/--no-examples", help="Run the examples of the documents in the sandbox.")
-]
-RequireExamplesOption = Annotated[
-    bool, typer.Option("--require-examples", help="Exit 2 where no sandbox can run the examples.")
-]
-SourceOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--source", "-s", metavar="PATH", help="The source of each document, in order. Default: what the page names."
-    ),
-]
-DocumentsArgument = Annotated[list[Path], typer.Argument(metavar="DOC...", help="Markdown files or folders of them.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -78,53 +60,103 @@ def root(
 
 @app.command("docs")
 def docs_command(
-    inputs: Annotated[
-        list[str],
-        typer.Option(
-            "--input", "-i", metavar="PATH", help="A source file (repeatable), a folder, or - for standard input."
-        ),
-    ],
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="A file, a folder, or - for standard output. Default: output/NAME.md.",
-        ),
-    ] = None,
-    config: ConfigOption = None,
-    engine: Annotated[
-        str | None, typer.Option(metavar="NAME", help="ollama, or embedded: a small demo model of our own.")
-    ] = None,
-    max_attempts: Annotated[int | None, typer.Option(metavar="N", help="Rounds per file at most.")] = None,
-    bar: Annotated[int | None, typer.Option(metavar="N", help="Score to reach, 0 to 100.")] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(metavar="ROLE=NAME", help="Bind a role to a model (repeatable).")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace pages that were edited or are not ours.")
-    ] = False,
-    require_examples: RequireExamplesOption = False,
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="text, or json: one event a line.")
-    ] = "text",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only how it ended.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show fixes in full.")] = False,
+    context: typer.Context,
+    inputs: options.Inputs,
+    output: options.Output = None,
+    config: options.Config = None,
+    engine: options.Engine = None,
+    max_attempts: options.MaxAttempts = None,
+    bar: options.Bar = None,
+    model: options.Model = None,
+    jobs: options.Jobs = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    max_bytes: options.MaxBytes = None,
+    overwrite: options.Overwrite = False,
+    force: options.Force = False,
+    retry: options.Retry = False,
+    fail_fast: options.FailFast = False,
+    max_seconds: options.MaxSeconds = None,
+    max_tokens: options.MaxTokens = None,
+    require_examples: options.RequireExamples = False,
+    dry_run: options.DryRun = False,
+    output_format: options.DocsFormat = "text",
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Document source files: GENERATOR drafts, code checks, CRITIC scores, ADJUDICATOR settles, code decides."""
-    overrides = _overrides(engine, max_attempts, bar, model or [])
-    if output_format not in ("text", "json"):
-        raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
+    from reflexion.documenting import MAX_BYTES, Asked, document
+
+    asked = Asked(
+        inputs=inputs,
+        output=output,
+        config=config,
+        overrides=_overrides(engine, max_attempts, bar, model or [], jobs),
+        include=include or (),
+        exclude=exclude or (),
+        max_bytes=max_bytes or MAX_BYTES,
+        overwrite=overwrite,
+        force=force,
+        retry=retry,
+        fail_fast=fail_fast,
+        dry_run=dry_run,
+        require_examples=require_examples,
+        max_seconds=max_seconds,
+        max_tokens=max_tokens,
+        form=output_format,
+        quiet=quiet,
+        verbose=verbose,
+        arguments=context.obj or (),
+    )
     try:
-        code = _document(inputs, output, config, overrides, overwrite, require_examples, output_format, quiet, verbose)
+        code = document(asked)
     except KeyboardInterrupt:
-        typer.echo("reflexion: interrupted; finished pages are kept", err=True)
         code = INTERRUPTED
+    if code == INTERRUPTED:
+        typer.echo("reflexion: interrupted; finished pages are kept, the same command takes up the rest", err=True)
     raise typer.Exit(code)
 
 
-def _overrides(engine: str | None, max_attempts: int | None, bar: int | None, models: Sequence[str]) -> dict[str, Any]:
+@app.command("resume")
+def resume_command(folder: options.OutputFolder = Path("output")) -> None:
+    """Take up the latest run in a folder that did not come to its end, with its own command line."""
+    from reflexion.runs import unfinished_command
+
+    arguments = unfinished_command(folder)
+    typer.echo(f"reflexion {shlex.join(arguments)}", err=True)
+    app(arguments, obj=tuple(arguments))
+
+
+@runs_app.callback()
+def runs_command(context: typer.Context, folder: options.OutputFolder = Path("output")) -> None:
+    """List the runs of an output folder, the latest first."""
+    from reflexion.history import list_runs
+
+    context.obj = folder
+    if context.invoked_subcommand is None:
+        typer.echo(list_runs(folder), nl=False)
+
+
+@runs_app.command("show")
+def runs_show(context: typer.Context, run: options.Run, output_format: options.DocsFormat = "text") -> None:
+    """Show a run: its files, outcomes, scores and times; with --format json the whole record."""
+    from reflexion.history import show_run
+
+    typer.echo(show_run(context.obj, run, output_format), nl=False)
+
+
+@runs_app.command("report")
+def runs_report(context: typer.Context, run: options.Run) -> None:
+    """Write a run as one page of HTML beside its record."""
+    from reflexion.documenting import write_report
+    from reflexion.history import find_run
+
+    typer.echo(write_report(find_run(context.obj, run)))
+
+
+def _overrides(
+    engine: str | None, max_attempts: int | None, bar: int | None, models: Sequence[str], jobs: int | None
+) -> dict[str, Any]:
     """Return the command line's settings in the nesting of config.json."""
     overrides: dict[str, Any] = {}
     if engine is not None:
@@ -135,6 +167,8 @@ def _overrides(engine: str | None, max_attempts: int | None, bar: int | None, mo
         overrides["max_attempts"] = max_attempts
     if bar is not None:
         overrides["quality_score_bar"] = bar
+    if jobs is not None:
+        overrides["jobs"] = jobs
     for item in models:
         role, equals, name = item.partition("=")
         if not equals or not name:
@@ -143,50 +177,10 @@ def _overrides(engine: str | None, max_attempts: int | None, bar: int | None, mo
     return overrides
 
 
-def _document(
-    inputs: Sequence[str],
-    output: str | None,
-    config_path: Path | None,
-    overrides: Mapping[str, Any],
-    overwrite: bool,
-    require_examples: bool,
-    output_format: str,
-    quiet: bool,
-    verbose: bool,
-) -> int:
-    from reflexion import batch
-    from reflexion.config import load_config
-    from reflexion.report import make_reporter
-    from reflexion.session import open_session
-
-    loaded = load_config(config_path, overrides, os.environ)
-    protected = [Path(loaded.origin)] if loaded.origin != "defaults" else []
-    plan = batch.plan(inputs, output, overwrite=overwrite, protected=protected)
-    to_stdout = plan.folder is None
-    if to_stdout and output_format == "json":
-        raise UsageError("standard output cannot hold both the page and --format json; name an --output file")
-    code = INTERRUPTED
-    with make_reporter(output_format, to_stderr=to_stdout, quiet=quiet, verbose=verbose) as reporter:
-        try:
-            with open_session(loaded, plan, reporter, require_examples=require_examples) as session:
-                code = batch.run(plan, session.context, session.record, _write_stdout).exit_code()
-        except ReflexionError as error:
-            code = error.exit_code
-            raise
-        finally:
-            reporter.finish(code)
-    return code
-
-
-def _write_stdout(page: str) -> None:
-    sys.stdout.buffer.write(page.encode("utf-8", errors="replace"))
-    sys.stdout.buffer.flush()
-
-
 @app.command("check")
 def check_command(
-    documents: DocumentsArgument,
-    source: SourceOption = None,
+    documents: options.Documents,
+    source: options.Sources = None,
     output_format: Annotated[
         str, typer.Option("--format", metavar="NAME", help="text, json, sarif or github.")
     ] = "text",
@@ -194,9 +188,9 @@ def check_command(
     known_only: Annotated[
         bool, typer.Option("--known-only", help="Pass over documents whose source is not known.")
     ] = False,
-    examples: ExamplesOption = True,
-    require_examples: RequireExamplesOption = False,
-    config: ConfigOption = None,
+    examples: options.Examples = True,
+    require_examples: options.RequireExamples = False,
+    config: options.Config = None,
 ) -> None:
     """Check documents against their sources by code alone: no model, no server."""
     from reflexion.check.formats import FORMATS
@@ -238,15 +232,15 @@ def _check_settings(config: Path | None, *, examples: bool, required: bool) -> "
 
 @app.command("repair")
 def repair_command(
-    documents: DocumentsArgument,
-    source: SourceOption = None,
+    documents: options.Documents,
+    source: options.Sources = None,
     write: Annotated[
         bool, typer.Option("--write", help="Replace the documents; without it the change is shown.")
     ] = False,
     backup: Annotated[bool, typer.Option("--backup", help="With --write: keep the old text as NAME.md.bak.")] = False,
-    examples: ExamplesOption = True,
-    require_examples: RequireExamplesOption = False,
-    config: ConfigOption = None,
+    examples: options.Examples = True,
+    require_examples: options.RequireExamples = False,
+    config: options.Config = None,
 ) -> None:
     """Mend by code what code can prove wrong in documents, and keep every true word: no model, no server.
 
@@ -292,7 +286,7 @@ def config_schema() -> None:
 
 
 @prompts_app.command("show")
-def prompts_show(config: ConfigOption = None) -> None:
+def prompts_show(config: options.Config = None) -> None:
     """Print the words in force, as a TOML file that can be edited and used."""
     from reflexion.config import load_config
     from reflexion.prompts import as_toml, load_prompts, prompts_folder
@@ -343,4 +337,5 @@ def main(args: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     with _one_line_errors():
-        app(with_default_command(sys.argv[1:] if args is None else args))
+        wanted = with_default_command(sys.argv[1:] if args is None else args)
+        app(wanted, obj=tuple(wanted))

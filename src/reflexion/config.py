@@ -63,7 +63,10 @@ class ServerSettings(_Section):
     base_url: str | None = Field(None, description=f"Default: OLLAMA_HOST, else {DEFAULT_URL}.")
     keep_alive: int | str = Field("5m", description="How long a model stays loaded: seconds, a duration, -1 for ever.")
     parallel: int = Field(
-        1, ge=1, le=64, description="Calls at once to the loaded model. No effect yet: files go one after another."
+        1, ge=1, le=64, description="Calls at once to the loaded model, as OLLAMA_NUM_PARALLEL allows."
+    )
+    away_s: float = Field(
+        300, ge=0, le=86_400, description="How long to wait for a server that went away in the middle of a run."
     )
     allow_remote: bool = Field(False, description="Allow hosts beyond loopback, and cloud models.")
     connect_s: Seconds = Field(5, description="To open a connection.")
@@ -144,6 +147,9 @@ class Config(_Section):
     max_attempts: int = Field(4, ge=1, le=100, description="Rounds of drafting and review per file.")
     roles: dict[Role, RoleSettings] = Field(default_factory=dict, description="Settings by role.")
     server: ServerSettings = Field(default_factory=ServerSettings)
+    jobs: int = Field(
+        16, ge=1, le=1000, description="Files of a folder under way at once; their calls take turns by model."
+    )
     critic: Literal["always", "when_clean"] = Field(
         "always", description="when_clean: no critic call for a draft that code has already proved wrong."
     )

@@ -13,6 +13,7 @@ from reflexion import __version__
 from reflexion.errors import InputError
 from reflexion.marker import Marker, read_marker, text_digest
 
+_KEEP = re.compile(r"<!--[ \t]*/?keep[ \t]*-->")
 TEMPORARY_SUFFIX = ".reflexion-tmp"
 _LEFTOVER = re.compile(r"\..+\.(\d+)" + re.escape(TEMPORARY_SUFFIX))
 
@@ -20,13 +21,25 @@ _LEFTOVER = re.compile(r"\..+\.(\d+)" + re.escape(TEMPORARY_SUFFIX))
 def render(text: str, marker: Marker) -> str:
     """Return the page as it is written: the text, then ``marker`` with the text's digest and our version."""
     body = text.strip("\n") + "\n"
-    return f"{body}\n{replace(marker, text_sha256=text_digest(body), version=__version__).comment()}\n"
+    digest = text_digest(_without_blocks(body))
+    return f"{body}\n{replace(marker, text_sha256=digest, version=__version__).comment()}\n"
 
 
 def is_ours(page: str) -> bool:
-    """Return whether we wrote the page and nobody edited it since."""
+    """Return whether we wrote the page and nobody edited it since; kept blocks are a person's, and no edit."""
     body, marker = read_marker(page)
-    return marker is not None and marker.text_sha256 == text_digest(body)
+    if marker is None:
+        return False
+    return marker.text_sha256 in (text_digest(body), text_digest(_without_blocks(body)))
+
+
+def _without_blocks(body: str) -> str:
+    # Only pages with such a comment pay for reading them.
+    if not _KEEP.search(body):
+        return body
+    from reflexion.keep import without_blocks
+
+    return without_blocks(body)
 
 
 def draft_path(path: Path) -> Path:
@@ -36,7 +49,7 @@ def draft_path(path: Path) -> Path:
 
 def destination(path: Path, outcome: str) -> Path:
     """Return where to write: ``path``, or beside it when it holds an accepted page and this one is not."""
-    existing = _existing_page(path)
+    existing = existing_page(path)
     marker = read_marker(existing)[1] if existing is not None else None
     if outcome != "accepted" and marker is not None and marker.outcome == "accepted":
         return draft_path(path)
@@ -65,7 +78,7 @@ def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) 
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     if path.exists() and any(one.samefile(path) for one in inputs):
         raise InputError(f"{path}: is an input; name another output")
-    page = _existing_page(path)
+    page = existing_page(path)
     if page is not None and not overwrite and not is_ours(page):
         raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
 
@@ -120,7 +133,8 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _existing_page(path: Path) -> str | None:
+def existing_page(path: Path) -> str | None:
+    """Return a page as it lies on disk, with LF line ends; None where there is none. Raises InputError."""
     if not path.exists():
         return None
     try:

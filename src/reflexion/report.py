@@ -18,7 +18,7 @@ from rich.table import Table
 from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, Note, RoundScored, TokensReceived
 from reflexion.live import LiveState
 
-_STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red"}
+_STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red", "stopped": "yellow"}
 _REFRESH_S = 0.2
 MENDED_SHOWN = 5
 

@@ -1,27 +1,31 @@
-"""The record of a run: one JSON file in ``.reflexion/`` of the output folder, rewritten whole as each file ends.
+"""The record of a run in ``.reflexion/`` of the output folder: written, found and read again.
 
 The folder is readable by its owner alone, since drafts hold source text.
 """
 
+import contextlib
 import json
+import os
+import re
 import secrets
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from reflexion import __version__
 from reflexion.config import Role
 from reflexion.errors import InputError, ReflexionError
 from reflexion.ollama.reply import Binding
-from reflexion.pages import write_atomically
 
 if TYPE_CHECKING:
-    from reflexion.pipelines.docs import Result
+    from reflexion.outcome import Result
 
 RECORD_FOLDER = ".reflexion"
-RECORD_VERSION = 1
+RECORD_VERSION = 2
+_RUN_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\.jsonl?")
 
 
 def new_run_id(now: datetime) -> str:
@@ -30,37 +34,157 @@ def new_run_id(now: datetime) -> str:
 
 
 class RunRecord:
-    """What happened in a run, file by file. ``folder`` None keeps nothing (the page went to standard output)."""
+    """What happened in a run, file by file. ``folder`` None keeps nothing (the page went to standard output).
 
-    def __init__(self, folder: Path | None, settings: Mapping[str, Any], bindings: Mapping[Role, Binding]) -> None:
+    While the run goes on, each file is one line of ``RUN.jsonl``, on disk as soon as it is done; ``finish`` makes
+    ``RUN.json`` of them. Neither grows in memory. Its methods may be called from several threads.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        settings: Mapping[str, Any],
+        bindings: Mapping[Role, Binding],
+        arguments: Sequence[str] = (),
+    ) -> None:
         now = datetime.now(UTC)
         self.run_id = new_run_id(now)
         self.path = folder / RECORD_FOLDER / f"{self.run_id}.json" if folder else None
-        self._content: dict[str, Any] = {
+        self._lock = threading.Lock()
+        self._has_files = False
+        self._head: dict[str, Any] = {
             "record_version": RECORD_VERSION,
             "reflexion": __version__,
             "run": self.run_id,
             "started": now.isoformat(timespec="seconds"),
+            "process": os.getpid(),
+            "arguments": list(arguments),
             "settings": dict(settings),
             "models": {
                 role.value: {"model": item.model, "digest": item.digest, "window": item.window}
                 for role, item in bindings.items()
             },
-            "files": [],
         }
 
+    def begin(self) -> None:
+        """Note that the run has begun, so that it is known even when it is killed before its first file is done."""
+        if self.path is not None:
+            with self._lock, _told_as_input_error(self.path):
+                _append(_journal(self.path), f"{_line(self._head)}\n")
+
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Append one file's entry and write the record. Raises InputError when it cannot be written."""
-        self._content["files"].append(dict(entry))
+        """Append one file's entry; it is on disk when this returns. Raises InputError when it cannot be written."""
         if self.path is None:
             return
-        text = json.dumps(self._content, indent=1, ensure_ascii=False)
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.parent.chmod(0o700)
-            write_atomically(self.path, text.encode("utf-8", errors="replace"), mode=0o600)
-        except OSError as error:
-            raise InputError(f"{self.path}: the record cannot be written: {error.strerror}") from error
+        with self._lock, _told_as_input_error(self.path):
+            _append(_journal(self.path), f"{_line(entry)}\n")
+            self._has_files = True
+
+    def finish(self, exit_code: int, *, loads: int = 0) -> None:
+        """Write the record whole. Raises InputError when it cannot be written. A run without any file leaves none."""
+        if self.path is None:
+            return
+        if not self._has_files and exit_code in (0, 1):
+            _journal(self.path).unlink(missing_ok=True)
+            return
+        tail = {
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "exit_code": exit_code,
+            "loads": loads,
+        }
+        with self._lock, _told_as_input_error(self.path):
+            temporary = self.path.with_suffix(f".{os.getpid()}.part")
+            with _open_private(temporary, os.O_TRUNC) as file:
+                _write_whole(file, _journal(self.path), tail)
+            temporary.replace(self.path)
+            _journal(self.path).unlink()
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return a record, ``RUN.json`` of a run that ended or ``RUN.jsonl`` of one that did not (no ``finished`` then).
+
+    Raises InputError for one that cannot be read, is broken, or was written by a newer version.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        record: dict[str, Any] = _from_journal(text) if path.suffix == ".jsonl" else json.loads(text)
+        version = int(record["record_version"])
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise InputError(f"{path}: is not a record of a run; remove it") from error
+    if version > RECORD_VERSION:
+        raise InputError(f"{path}: was written by a newer reflexion (record version {version}); use that one")
+    return record
+
+
+def find_records(folder: Path) -> list[Path]:
+    """Return the records of an output folder, the oldest first."""
+    kept = folder / RECORD_FOLDER
+    return sorted(path for path in kept.glob("*.json*") if _RUN_NAME.fullmatch(path.name))
+
+
+def unfinished_command(folder: Path) -> list[str]:
+    """Return the command line of the latest run of a folder, which did not come to its end.
+
+    Raises InputError when there is none: no run at all, or the latest one is complete.
+    """
+    records = find_records(folder)
+    if not records:
+        raise InputError(f"{folder}: no run in it; name the output folder of the run with --output")
+    latest = read_record(records[-1])
+    arguments = latest.get("arguments")
+    if latest.get("exit_code") in (0, 1) or not arguments:
+        raise InputError(f"{folder}: its latest run came to its end; there is nothing to take up")
+    return [str(argument) for argument in arguments]
+
+
+def _from_journal(text: str) -> dict[str, Any]:
+    whole: list[dict[str, Any]] = [
+        json.loads(line) for line in text.split("\n")[:-1]
+    ]  # A line that was cut by a kill has no end.
+    return whole[0] | {"files": whole[1:]}
+
+
+def _journal(path: Path) -> Path:
+    return path.with_suffix(".jsonl")
+
+
+def _line(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False)
+
+
+@contextlib.contextmanager
+def _told_as_input_error(path: Path) -> Iterator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.chmod(0o700)
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: the record cannot be written: {error.strerror}") from error
+
+
+def _open_private(path: Path, flags: int) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600), "wb")
+
+
+def _append(path: Path, text: str) -> None:
+    with _open_private(path, os.O_APPEND) as file:
+        file.write(text.encode("utf-8", errors="replace"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_whole(file: IO[bytes], journal: Path, tail: Mapping[str, Any]) -> None:
+    """Write the journal's lines as one JSON object, a line at a time, so that nothing large is ever in memory."""
+    with journal.open("rb") as lines:
+        head = json.loads(next(lines)) | dict(tail)
+        file.write(json.dumps(head, ensure_ascii=False, indent=1).encode().rstrip(b"\n}") + b',\n "files": [')
+        for number, line in enumerate(lines):
+            file.write((b",\n  " if number else b"\n  ") + line.rstrip(b"\n"))
+        file.write(b"\n ]\n}\n")
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def entry_of(source: str, outcome: str, output: str, seconds: float, result: "Result") -> dict[str, Any]:

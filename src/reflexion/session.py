@@ -1,52 +1,178 @@
-"""A session: the server found and checked, roles bound to models, words loaded, a record opened."""
+"""A session: server found and checked, roles bound to models, words loaded, output folder held, a record open."""
 
 import contextlib
+import hashlib
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from reflexion.batch import Plan
+from reflexion.budget import Budget
 from reflexion.config import Config, LoadedConfig, Role, RoleSettings
 from reflexion.context import Context
+from reflexion.errors import ReflexionError, ServerError
 from reflexion.events import Emit, Note
 from reflexion.examples import Examples
+from reflexion.loaders import Source
+from reflexion.lock import locked
+from reflexion.manifest import Basis, Manifest, models_digest, prompts_digest, settings_digest
+from reflexion.ollama.gate import Gate, all_loaded
 from reflexion.ollama.roles import Models
 from reflexion.ollama.server import Server, bind, refuse_remote
+from reflexion.outcome import Outcome
+from reflexion.plan import Job, Plan
 from reflexion.prompts import load_prompts, prompts_folder
 from reflexion.runs import RunRecord
 
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from reflexion.checkpoints import Checkpoints
+
 # A model of this size has said what it can after that; the rest is repetition.
 DEMO_NUM_PREDICT = 1024
+# The order of a pipeline: when models take turns, the earliest role that anybody waits for is next.
+ORDER = (Role.GENERATOR, Role.CRITIC, Role.ADJUDICATOR)
+ASK_AGAIN_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """What a command runs with."""
+class Wishes:
+    """What a command line wants of a run besides the configuration.
 
+    ``skipped`` are the outcomes for which an unchanged source of a folder is left out; empty: everything is done
+    anew. ``require_examples``: a sandbox has to work. ``arguments`` is the command line, for the record.
+    """
+
+    skipped: frozenset[str] = frozenset({"accepted", "not accepted"})
+    require_examples: bool = False
+    budget: Budget | None = None
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a batch runs with."""
+
+    plan: Plan
     context: Context
     record: RunRecord
+    gate: Gate
+    server: Server
+    basis: Basis
+    wishes: Wishes
+    away_s: float
+    manifest: Manifest | None
+    checkpoints: "Checkpoints | None"
+
+    @property
+    def saver(self) -> "BaseCheckpointSaver[str] | None":
+        """Where graphs keep their checkpoints; None where nothing is kept."""
+        return self.checkpoints.saver if self.checkpoints else None
+
+    def basis_of(self, digest: str) -> Basis:
+        """Return what the page of a source with this digest depends on."""
+        return self.basis.model_copy(update={"source": digest})
+
+    def changed_jobs(self, outcome: Outcome) -> list[Job]:
+        """Return the jobs to do: of a folder, without those whose page is made from just this. Counts the others."""
+        if self.manifest is None or self.plan.root is None:
+            return list(self.plan.jobs)
+        left = []
+        for job in self.plan.jobs:
+            entry = self.manifest.entry(job.name)
+            if entry is None or not self._is_unchanged(job):
+                left.append(job)
+            else:
+                outcome.unchanged += 1
+                outcome.codes.append(0 if entry.outcome == "accepted" else 1)
+        if outcome.unchanged:
+            self.context.emit(Note(f"{outcome.unchanged} of {len(self.plan.jobs)} files are unchanged and left out."))
+        return left
+
+    def _is_unchanged(self, job: Job) -> bool:
+        if job.path is None or self.manifest is None:
+            return False
+        try:
+            digest = hashlib.sha256(job.path.read_bytes()).hexdigest()
+        except OSError:
+            return False  # What is wrong with it is told at its turn.
+        return self.manifest.is_unchanged(job.name, self.basis_of(digest), self.inside(job), self.wishes.skipped)
+
+    def inside(self, job: Job) -> Path:
+        """Return the path of a job's page in the output folder."""
+        assert job.output is not None
+        assert self.plan.folder is not None
+        return job.output.relative_to(self.plan.folder)
+
+    def note_done(self, job: Job, source: Source, outcome: str, path: Path, page: str) -> None:
+        """Remember from what a page was made, and drop its checkpoints."""
+        if self.manifest is not None and self.plan.folder is not None:
+            basis = self.basis_of(source.sha256)
+            self.manifest.record(job.name, basis, outcome, path.relative_to(self.plan.folder), page)
+        if self.checkpoints is not None:
+            self.checkpoints.forget(self.thread_of(job, source))
+
+    def begin_anew(self, job: Job) -> None:
+        """Drop a job's checkpoints; one that cannot be read has none."""
+        if self.checkpoints is not None:
+            with contextlib.suppress(ReflexionError, OSError):
+                self.checkpoints.forget(self.thread_of(job, job.load()))
+
+    def thread_of(self, job: Job, source: Source) -> str:
+        """Return the name of a source's checkpoints, "" where none are kept."""
+        if self.checkpoints is None:
+            return ""
+        from reflexion.checkpoints import thread_of
+
+        return thread_of(job.name or job.label, self.basis_of(source.sha256))
+
+    def next_window(self, jobs: int) -> int:
+        """Return how many files may run side by side now, by what the server says is loaded."""
+        if jobs > 1:
+            with contextlib.suppress(ReflexionError):  # A server that went away is told by the next call.
+                models = [binding.model for binding in self.context.models.bindings.values()]
+                self.gate.set_fits_together(all_loaded(models, self.server.loaded()))
+        return self.gate.window_size(jobs)
+
+    def wait_for_server(self, error: ServerError) -> bool:
+        """Wait until the server answers again, within ``server.away_s``; return whether it does."""
+        if self.away_s <= 0:
+            return False
+        self.context.emit(Note(f"{error}; waiting up to {self.away_s:.0f} s for it"))
+        ends = time.monotonic() + self.away_s
+        while time.monotonic() < ends:
+            time.sleep(ASK_AGAIN_S)
+            with contextlib.suppress(ServerError):
+                self.server.version()
+                return True
+        return False
 
 
 @contextlib.contextmanager
-def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, *, require_examples: bool = False) -> Iterator[Session]:
+def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, wishes: Wishes | None = None) -> Iterator[Session]:
     """Check everything that can be checked before the first model call, and yield what a run needs.
 
-    The embedded engine, when it is chosen, lives as long as the session. With ``require_examples`` a sandbox has to
-    work. Raises ConfigError, ServerError, SandboxUnavailable.
+    The embedded engine, when it is chosen, lives as long as the session; the output folder is held as long. Raises
+    ConfigError, InputError, ServerError, SandboxUnavailable.
     """
+    wishes = wishes or Wishes()
     prompts = load_prompts("docs", prompts_folder(loaded))
-    examples = Examples(loaded.config.sandbox, required=require_examples)
-    if require_examples:
+    examples = Examples(loaded.config.sandbox, required=wishes.require_examples)
+    if wishes.require_examples:
         examples.open()
     for note in (*loaded.notes, *plan.notes, *examples.warnings()):
         emit(Note(note))
-    with _server_for(loaded, emit) as (config, base_url):
+    with _server_for(loaded, emit) as (config, base_url), contextlib.ExitStack() as held:
         refuse_remote(config, base_url)
-        with Server(base_url, config.server.connect_s) as server:
-            bindings, notes = bind(config, server)
+        server = held.enter_context(Server(base_url, config.server.connect_s))
+        bindings, notes = bind(config, server)
         for note in notes:
             emit(Note(note))
+        gate = Gate(ORDER, config.server.parallel)
         context = Context(
-            models=Models(bindings, base_url, config.server),
+            models=Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget),
             prompts=prompts,
             emit=emit,
             quality_score_bar=config.quality_score_bar,
@@ -56,7 +182,39 @@ def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, *, require_exampl
             examples_of=lambda source: examples.of(source.path, source.text, source.name),
         )
         settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
-        yield Session(context, RunRecord(plan.folder, settings, bindings))
+        basis = Basis(
+            source="",
+            settings=settings_digest(config),
+            prompts=prompts_digest(prompts.words),
+            models=models_digest(bindings),
+        )
+        manifest, checkpoints = _kept(plan.folder, held)
+        record = RunRecord(plan.folder, settings, bindings, wishes.arguments)
+        record.begin()
+        yield Session(
+            plan,
+            context,
+            record,
+            gate,
+            server,
+            basis,
+            wishes,
+            config.server.away_s,
+            manifest,
+            checkpoints,
+        )
+        if manifest is not None:
+            manifest.save()
+
+
+def _kept(folder: Path | None, held: contextlib.ExitStack) -> "tuple[Manifest | None, Checkpoints | None]":
+    """Hold the output folder, and open what is remembered there."""
+    if folder is None:
+        return None, None
+    from reflexion.checkpoints import Checkpoints
+
+    held.enter_context(locked(folder))
+    return Manifest(folder), held.enter_context(Checkpoints(folder))
 
 
 @contextlib.contextmanager

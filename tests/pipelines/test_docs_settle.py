@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,8 +63,8 @@ def test_a_clean_page_is_not_called_repaired(cli: CommandLine, ollama_double: Ol
 
 def test_the_record_tells_what_was_mended(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     run_approved(cli, ollama_double, FALSE_DEFAULT)
-    [record] = (cli.folder / ".reflexion").glob("*.json")
-    [entry] = json.loads(record.read_text(encoding="utf-8"))["files"]
+    record: Any = cli.record(".")
+    [entry] = record["files"]
     assert entry["repaired"] is True
     assert entry["mended"]
 

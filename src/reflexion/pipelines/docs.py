@@ -5,17 +5,19 @@ Models write and review; every decision is plain Python. The drawing is in docs/
 
 import operator
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypedDict
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Durability
 
 from reflexion.config import Role
 from reflexion.context import Context
 from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
-from reflexion.evidence.examples.report import ExamplesReport
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.verify import score as code_scores
 from reflexion.evidence.verify import verify as check_document
@@ -23,14 +25,13 @@ from reflexion.evidence.verify import worst
 from reflexion.loaders import Source
 from reflexion.marker import without_own_comments
 from reflexion.ollama.reply import CallStats, Message, Progress
+from reflexion.outcome import Result, Verdict
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
 from reflexion.rounds import Round, best_round, scored, stop_reason
 from reflexion.settle import Candidate
 from reflexion.settle import settle as choose_and_mend
 from reflexion.text import clean_markdown
 from reflexion.verdict import Critique, average, choose_fix, errors_in
-
-Outcome = Literal["accepted", "not accepted"]
 
 
 class DocsState(TypedDict, total=False):
@@ -50,7 +51,7 @@ class DocsState(TypedDict, total=False):
     adjudicated: str
     adjudication: str
     adjudication_calls: list[dict[str, Any]]
-    outcome: Outcome
+    outcome: Verdict
     text: str
     score: int | None
     shipped_findings: list[dict[str, Any]]
@@ -63,40 +64,26 @@ Graph = CompiledStateGraph[Any, Any, Any, Any]
 Update = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of one source: the text that ships, its outcome, and everything that led to it.
-
-    ``mended`` says line by line what code repaired, ``assembled`` that the page was put together from the facts and
-    the prose that survived. ``examples`` is what the shipped text's examples showed; None where none can be run.
-    """
-
-    outcome: Outcome
-    text: str
-    score: int | None
-    stop: str
-    adjudication: str
-    findings: tuple[Finding, ...]
-    rounds: tuple[Round, ...]
-    calls: tuple[CallStats, ...]
-    mended: tuple[str, ...]
-    assembled: bool
-    examples: ExamplesReport | None
-
-
-def document(graph: Graph, source: Source, context: Context) -> Result:
-    """Run the pipeline on one source.
+def document(graph: Graph, source: Source, context: Context, thread: str = "") -> Result:
+    """Run the pipeline on one source; with ``thread``, take up what its checkpoints hold.
 
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
     """
-    start: State = {"name": source.label, "source": source.text, "rounds": []}
+    start: State | None = {"name": source.label, "source": source.text, "rounds": []}
     context = context.for_source(source)
     # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
-    limit = 4 * context.max_attempts + 5
+    config: RunnableConfig = {"recursion_limit": 4 * context.max_attempts + 5}
     end: dict[str, Any] = {}
+    if thread:
+        config["configurable"] = {"thread_id": thread}
+        end = graph.get_state(config).values
+        start = None if end else start
     try:
-        for end in graph.stream(start, {"recursion_limit": limit}, context=context, stream_mode="values"):  # noqa: B007
-            pass
+        # Each step is on disk before the next begins, so that no finished call is repeated after a kill.
+        how: Durability | None = "sync" if thread else None
+        if not end.get("outcome"):
+            for end in graph.stream(start, config, context=context, stream_mode="values", durability=how):  # noqa: B007
+                pass
     except ReflexionError as error:
         error.rounds = end.get("rounds", [])
         raise
@@ -117,8 +104,11 @@ def document(graph: Graph, source: Source, context: Context) -> Result:
     )
 
 
-def build() -> Graph:
-    """Return the compiled graph; it holds no state of its own and serves any number of sources."""
+def build(saver: BaseCheckpointSaver[Any] | None = None) -> Graph:
+    """Return the compiled graph; it holds no state of its own and serves any number of sources at once.
+
+    With ``saver`` each source that has a thread is checkpointed there.
+    """
     graph = StateGraph(DocsState, context_schema=Context)
     for node in (generate, verify, critique, judge, adjudicate, settle):
         graph.add_node(node.__name__, node)
@@ -129,7 +119,7 @@ def build() -> Graph:
     graph.add_conditional_edges("judge", route, ["generate", "adjudicate"])
     graph.add_edge("adjudicate", "settle")
     graph.add_edge("settle", END)
-    return graph.compile()
+    return graph.compile(checkpointer=saver)
 
 
 def generate(state: State, runtime: Runtime[Context]) -> Update:

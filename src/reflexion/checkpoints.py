@@ -1,0 +1,73 @@
+"""Checkpoints of the files under way, in SQLite: where a run that was killed or stopped is taken up again.
+
+Each file has a thread of its own, named by a digest of everything that its page depends on. So the same command finds
+it again, and a source, setting or model that changed meanwhile begins anew. A file that is done loses its checkpoints.
+"""
+
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from reflexion.errors import InputError
+from reflexion.runs import RECORD_FOLDER
+
+if TYPE_CHECKING:
+    from reflexion.manifest import Basis
+
+NAME = "checkpoints.sqlite"
+
+
+class Checkpoints:
+    """The checkpoints of an output folder. A context manager; its methods may be called from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open them. Raises InputError when the database cannot be used."""
+        self.path = folder / RECORD_FOLDER / NAME
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.chmod(0o700)
+            self.path.touch(mode=0o600)
+            self._connection = sqlite3.connect(self.path, check_same_thread=False)
+            # A page given back is reused, so the file does not grow with the number of files done.
+            self._connection.execute("PRAGMA auto_vacuum = FULL")
+            # Strict: plain values only. A checkpoint is data from disk, and must not be able to make objects.
+            serde = JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+            self.saver = SqliteSaver(self._connection, serde=serde)
+            self.saver.setup()
+        except (OSError, sqlite3.Error) as error:
+            raise InputError(f"{self.path}: cannot be used: {error}; remove it to begin anew") from error
+
+    def __enter__(self) -> "Checkpoints":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the database, and remove it when nothing is under way any more."""
+        try:
+            empty = self._connection.execute("SELECT NOT EXISTS (SELECT 1 FROM checkpoints)").fetchone()[0]
+        finally:
+            self._connection.close()
+        if empty:
+            for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
+                self.path.with_name(name).unlink(missing_ok=True)
+
+    def has(self, thread: str) -> bool:
+        """Return whether a file's work can be taken up."""
+        return self.saver.get_tuple({"configurable": {"thread_id": thread}}) is not None
+
+    def forget(self, thread: str) -> None:
+        """Drop the checkpoints of a file that is done, those of its pieces included."""
+        with self.saver.cursor() as cursor:
+            for table in ("checkpoints", "writes"):
+                cursor.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ? OR thread_id GLOB ?",  # noqa: S608  # Two fixed names.
+                    (thread, f"{thread}/*"),
+                )
+
+
+def thread_of(label: str, basis: "Basis") -> str:
+    """Return the name of a file's thread; pieces of it are called ``NAME/1`` and so on."""
+    return sha256(f"{label}\n{basis.model_dump_json()}".encode(errors="surrogateescape")).hexdigest()

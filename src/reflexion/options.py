@@ -1,0 +1,63 @@
+"""The options of the command line: how each is written, and what its help says. Nothing heavy is imported."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+Config = Annotated[
+    Path | None,
+    Option(
+        "--config", "-c", metavar="FILE", help="Configuration file. Default: ./config.json, else built-in defaults."
+    ),
+]
+
+# ------------------------------------------------------------------ docs
+
+Inputs = Annotated[
+    list[str],
+    Option("--input", "-i", metavar="PATH", help="A source file (repeatable), a folder, or - for standard input."),
+]
+Output = Annotated[
+    str | None,
+    Option(
+        "--output", "-o", metavar="PATH", help="A file, a folder, or - for standard output. Default: output/NAME.md."
+    ),
+]
+Engine = Annotated[str | None, Option(metavar="NAME", help="ollama, or embedded: a small demo model of our own.")]
+MaxAttempts = Annotated[int | None, Option(metavar="N", help="Rounds per file at most.")]
+Bar = Annotated[int | None, Option(metavar="N", help="Score to reach, 0 to 100.")]
+Model = Annotated[list[str] | None, Option(metavar="ROLE=NAME", help="Bind a role to a model (repeatable).")]
+Jobs = Annotated[int | None, Option("--jobs", "-j", metavar="N", help="Files under way at once. Default 16.")]
+Include = Annotated[
+    list[str] | None, Option(metavar="GLOB", help="Take only these files of a folder (repeatable), as in .gitignore.")
+]
+Exclude = Annotated[list[str] | None, Option(metavar="GLOB", help="Leave these files of a folder out (repeatable).")]
+MaxBytes = Annotated[int | None, Option(metavar="N", help="Larger files of a folder are passed over. Default 1000000.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace pages that were edited or are not ours.")]
+Force = Annotated[bool, Option("--force", help="Do the unchanged files of a folder anew.")]
+Retry = Annotated[bool, Option("--retry", help="Do unchanged files that were not accepted anew.")]
+FailFast = Annotated[bool, Option("--fail-fast", help="Stop at the first file that fails.")]
+MaxSeconds = Annotated[float | None, Option(metavar="N", help="Begin no model call after that time.")]
+MaxTokens = Annotated[int | None, Option(metavar="N", help="Begin no model call after that many tokens.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Show what would be done, and about what it would cost.")]
+DocsFormat = Annotated[str, Option("--format", metavar="NAME", help="text, or json: one event a line.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Show only how it ended.")]
+Verbose = Annotated[bool, Option("--verbose", "-v", help="Show fixes in full.")]
+
+# ------------------------------------------------------------------ check, repair
+
+Documents = Annotated[list[Path], Argument(metavar="DOC...", help="Markdown files or folders of them.")]
+Sources = Annotated[
+    list[Path] | None,
+    Option(
+        "--source", "-s", metavar="PATH", help="The source of each document, in order. Default: what the page names."
+    ),
+]
+Examples = Annotated[bool, Option("--examples/--no-examples", help="Run the examples of the documents in the sandbox.")]
+RequireExamples = Annotated[bool, Option("--require-examples", help="Exit 2 where no sandbox can run the examples.")]
+
+# ------------------------------------------------------------------ runs, resume
+
+OutputFolder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="The output folder of the run.")]
+Run = Annotated[str, Argument(metavar="ID", help="A run, or the beginning of its name; reflexion runs lists them.")]
