@@ -71,7 +71,13 @@ class CommandLine:
     def configure(self, base_url: str, **more: object) -> None:
         server = {"base_url": base_url, "connect_s": 2, "first_token_s": 20, "idle_s": 10, "total_s": 40, "away_s": 0}
         server |= more.pop("server", {})  # type: ignore[call-overload]
-        config = {"model_registry": MODELS, "quality_score_bar": 95, "max_attempts": 4, "jobs": 1, "server": server} | more
+        config = {
+            "model_registry": MODELS,
+            "quality_score_bar": 95,
+            "max_attempts": 4,
+            "jobs": 1,
+            "server": server,
+        } | more
         (self.folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
     def source(self, name: str = "add.py", text: str = SOURCE) -> Path:

@@ -85,7 +85,8 @@ def docs_command(
     verbose: options.Verbose = False,
 ) -> None:
     """Document source files: GENERATOR drafts, code checks, CRITIC scores, ADJUDICATOR settles, code decides."""
-    from reflexion.documenting import MAX_BYTES, Asked, document
+    from reflexion.documenting import Asked, document
+    from reflexion.walk import MAX_BYTES
 
     asked = Asked(
         inputs=inputs,
