@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflexion.budget import Budget
-from reflexion.errors import CallFailed, UsageError
+from reflexion.errors import BudgetSpent, UsageError
 
 
 class Clock:
@@ -43,7 +43,7 @@ def test_seconds_are_spent_when_the_limit_is_reached() -> None:
     clock.now += 59.9
     budget.check()
     clock.now += 0.1
-    with pytest.raises(CallFailed, match=r"60 of 60 s are used up \(--max-seconds\); what is finished stays"):
+    with pytest.raises(BudgetSpent, match=r"60 of 60 s are used up \(--max-seconds\); what is finished stays"):
         budget.check()
 
 
@@ -52,7 +52,7 @@ def test_spent_in_the_middle_is_a_failure_that_a_rerun_mends() -> None:
     budget.require_some()
     budget.check()
     budget.spend(130)
-    with pytest.raises(CallFailed, match=r"130 of 100 tokens are used up \(--max-tokens\)") as caught:
+    with pytest.raises(BudgetSpent, match=r"130 of 100 tokens are used up \(--max-tokens\)") as caught:
         budget.check()
     assert caught.value.exit_code == 4
 

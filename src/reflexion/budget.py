@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from reflexion.errors import CallFailed, UsageError
+from reflexion.errors import BudgetSpent, UsageError
 
 
 class Budget:
@@ -63,6 +63,6 @@ class Budget:
             raise UsageError(f"budget already spent: {reason}; raise the limit")
 
     def check(self) -> None:
-        """Raise CallFailed when nothing is left for another call; to be asked before each."""
+        """Raise BudgetSpent when nothing is left for another call; to be asked before each."""
         if reason := self.spent():
-            raise CallFailed(f"budget spent: {reason}; what is finished stays, a higher limit takes up the rest")
+            raise BudgetSpent(f"budget spent: {reason}; what is finished stays, a higher limit takes up the rest")

@@ -12,6 +12,8 @@
     │   ├── ServerUnreachable          refused, reset, or never answered a connection
     │   ├── NotOllama                  something answered that does not speak the protocol
     │   └── ModelMissing               a role's model is not installed
+    ├── Cancelled ................. 130  asked to stop; what was not finished can be taken up again
+    ├── BudgetSpent ............... 4  the run's seconds or tokens are used up; a higher limit takes up the rest
     └── CallFailed ................ 4  one model call, and so one file
         ├── ServerFault                the server answered with an error (out of memory, bad option, ...)
         ├── DeadlineExceeded           first token, idle gap or total time
@@ -75,6 +77,16 @@ class NotOllama(ServerError):
 
 class ModelMissing(ServerError):
     """A role's model is not installed; the text holds the command that installs it."""
+
+
+class Cancelled(ReflexionError):
+    """The run was asked to stop, so this file was not finished; it can be taken up again."""
+
+    exit_code = 130
+
+
+class BudgetSpent(ReflexionError):
+    """The run's seconds or tokens are used up in the middle; what is finished stays, and the rest can be taken up."""
 
 
 class CallFailed(ReflexionError):

@@ -39,7 +39,10 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class CallStats:
-    """One request to the server, whatever came of it. Times in seconds, as the server counts them."""
+    """One request to the server, whatever came of it. Times in seconds, as the server counts them.
+
+    ``waited_s`` is what it waited at the gate before ``wall_s`` began.
+    """
 
     role: str
     model: str
@@ -50,6 +53,7 @@ class CallStats:
     prompt_s: float = 0.0
     generation_s: float = 0.0
     wall_s: float = 0.0
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class Request:
     schema: Mapping[str, Any] | None = None
     progress: Progress | None = None
     log: list[CallStats] = field(default_factory=list)
+    waited_s: float = 0.0
 
 
 class Received:
@@ -92,6 +97,11 @@ class Received:
         return "".join(self._text)
 
     @property
+    def prompt_tokens(self) -> int:
+        """What the server counted of the prompt, 0 where it did not."""
+        return self._final.get("prompt_eval_count") or 0
+
+    @property
     def thinking(self) -> str:
         """What came as thinking so far."""
         return "".join(self._thinking)
@@ -107,15 +117,15 @@ class Received:
             self._final = chunk.response_metadata
         return piece + thought
 
-    def stats(self, binding: Binding, outcome: str, wall_s: float) -> CallStats:
+    def stats(self, request: Request, outcome: str, wall_s: float) -> CallStats:
         """Return the request's figures, whatever came of it."""
 
         def seconds(key: str) -> float:
             return (self._final.get(key) or 0) / NANOSECONDS
 
         return CallStats(
-            role=binding.role.value,
-            model=binding.model,
+            role=request.binding.role.value,
+            model=request.binding.model,
             outcome=outcome,
             prompt_tokens=self._final.get("prompt_eval_count") or 0,
             # Without a final record nobody counted: every record is one token.
@@ -124,6 +134,7 @@ class Received:
             prompt_s=seconds("prompt_eval_duration"),
             generation_s=seconds("eval_duration"),
             wall_s=wall_s,
+            waited_s=request.waited_s,
         )
 
     def check(self, request: Request) -> None:

@@ -1,13 +1,15 @@
 """ask(role, messages): the one way in which reflexion calls a model."""
 
+import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pydantic import BaseModel
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
+from reflexion.budget import Budget
 from reflexion.config import Role, ServerSettings
 from reflexion.errors import (
     PromptTooLarge,
@@ -20,9 +22,10 @@ from reflexion.errors import (
 from reflexion.ollama import structured
 from reflexion.ollama.client import Clients
 from reflexion.ollama.faults import ThinkingUnsupported, translate
+from reflexion.ollama.gate import Gate
 from reflexion.ollama.guard import Deadlines, RunawayDetector, Watchdog
 from reflexion.ollama.reply import Binding, CallStats, Message, Progress, Received, Reply, Request
-from reflexion.ollama.window import estimate_tokens, room_for_reply
+from reflexion.ollama.window import TokenEstimates, estimate_tokens, room_for_reply
 
 # What is shown to a model of its own unreadable reply: enough to see the mistake, never a runaway's megabytes.
 LONGEST_QUOTE = 1_000
@@ -63,19 +66,31 @@ class Models:
         base_url: str,
         server: ServerSettings | None = None,
         backoff: Backoff | None = None,
+        *,
+        gate: Gate | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.bindings = bindings
+        self._gate = gate
+        self._budget = budget or Budget()
         server = server or ServerSettings()
         self._url = base_url
         self._backoff = backoff or Backoff()
         self._deadlines = Deadlines(server.first_token_s, server.idle_s, server.total_s)
         self._clients = Clients(base_url, server)
+        self._estimates = TokenEstimates()
         self._cannot_think: set[str] = set()
         self._ignores_schema: set[str] = set()
 
     def fits(self, role: Role, messages: Sequence[Message], share: float = 1.0) -> bool:
         """Return whether a conversation stays within ``share`` of the role's window, by the estimate."""
-        return estimate_tokens(message.text for message in messages) <= self.bindings[role].window * share
+        binding = self.bindings[role]
+        return self._estimates.of(binding.model)(message.text for message in messages) <= binding.window * share
+
+    def estimate(self, texts: Iterable[str]) -> int:
+        """Return about how many tokens these texts take for the model that takes most of them."""
+        kept = list(texts)
+        return max(self._estimates.of(binding.model)(kept) for binding in self.bindings.values())
 
     def ask(
         self,
@@ -94,23 +109,33 @@ class Models:
         ``Reply.parsed`` is None and ``Reply.trouble`` says why. ``attempt`` counts from 1 and varies the seed, so
         that a repeated question is not the same draw. Every request made is appended to ``log``.
 
-        Raises PromptTooLarge, ReplyRejected and its kinds, DeadlineExceeded, ServerFault, ServerError and its kinds.
+        Raises PromptTooLarge, ReplyRejected and its kinds, DeadlineExceeded, ServerFault, ServerError and its kinds,
+        BudgetSpent, and what the gate was closed with.
         """
         binding = self.bindings[role]
         settings = binding.settings
-        texts = [message.text for message in messages]
         request = Request(
             binding,
             messages,
-            num_predict=room_for_reply(texts, binding.window, settings.num_predict or 1, f"{role} ({binding.model})"),
+            num_predict=self._room(binding, messages, settings.num_predict or 1),
             seed=None if settings.seed is None else settings.seed + attempt - 1,
             think=self._think(binding),
             progress=progress,
             log=[] if log is None else log,
         )
-        if schema is None:
-            return self._ask_text(request)
-        return self._ask_structured(request, schema, repair)
+        self._budget.check()
+        # The turn holds retries and the repair round too; deadlines begin inside of it.
+        with self._turn(binding) as request.waited_s:
+            if schema is None:
+                return self._ask_text(request)
+            return self._ask_structured(request, schema, repair)
+
+    def _turn(self, binding: Binding) -> contextlib.AbstractContextManager[float]:
+        return self._gate.turn(binding.role, binding.model) if self._gate else contextlib.nullcontext(0.0)
+
+    def _room(self, binding: Binding, messages: Sequence[Message], num_predict: int) -> int:
+        texts, what = [message.text for message in messages], f"{binding.role} ({binding.model})"
+        return room_for_reply(texts, binding.window, num_predict, what, self._estimates.of(binding.model))
 
     def _ask_text(self, request: Request) -> Reply:
         try:
@@ -123,8 +148,8 @@ class Models:
 
     def _larger(self, request: Request, error: ReplyRejected) -> Request | None:
         """Plan the second chance of a reply that ran out of tokens or held nothing: more room, no thinking."""
-        texts = [message.text for message in request.messages]
-        room = request.binding.window - estimate_tokens(texts)
+        estimate = self._estimates.of(request.binding.model)
+        room = request.binding.window - estimate(message.text for message in request.messages)
         more = min(request.num_predict * 2, room)
         stops_thinking = bool(request.think) and request.binding.can_think
         if more <= request.num_predict and not stops_thinking and isinstance(error, ReplyCut):
@@ -161,9 +186,7 @@ class Models:
             Message("user", f"{repair}\n{failed.trouble}".strip()),
         ]
         binding = request.binding
-        texts = [message.text for message in messages]
-        num_predict = room_for_reply(texts, binding.window, request.num_predict, f"{binding.role} ({binding.model})")
-        return replace(request, messages=messages, num_predict=num_predict)
+        return replace(request, messages=messages, num_predict=self._room(binding, messages, request.num_predict))
 
     def _read(self, request: Request, schema: type[BaseModel]) -> "_Reading":
         try:
@@ -202,6 +225,7 @@ class Models:
             raise fault.error from fault
 
     def _send_once(self, request: Request) -> Reply:
+        self._budget.check()
         started = time.monotonic()
         outcome = "failed"
         received = Received()
@@ -210,15 +234,23 @@ class Models:
                 self._stream(request, watchdog, received, started)
             received.check(request)
             outcome = "ok"
+            self._learn(request, received)
         except StreamBroken as error:
             raise _PassingFault(error) from error
         except ReplyRejected as error:
             outcome = type(error).__name__
             raise
         finally:
-            stats = received.stats(request.binding, outcome, time.monotonic() - started)
+            stats = received.stats(request, outcome, time.monotonic() - started)
+            request.waited_s = 0.0  # Only the first request of a turn has waited for it.
             request.log.append(stats)
+            self._budget.spend(_tokens_of(request, received, stats))
         return Reply(received.text, received.thinking, stats)
+
+    def _learn(self, request: Request, received: Received) -> None:
+        """Correct the model's estimate by what the server counted of a prompt that it read whole."""
+        texts = [message.text for message in request.messages]
+        self._estimates.of(request.binding.model).learn(texts, received.prompt_tokens, request.binding.window)
 
     def _stream(self, request: Request, watchdog: Watchdog, received: Received, started: float) -> None:
         chunks = self._clients.stream(request, watchdog)
@@ -239,3 +271,11 @@ class Models:
         finally:
             chunks.close()
         watchdog.check()
+
+
+def _tokens_of(request: Request, received: Received, stats: CallStats) -> int:
+    """Return what a request cost; where it broke off, nobody counted the prompt, so that is an estimate."""
+    prompt = stats.prompt_tokens
+    if received.records and not prompt:
+        prompt = estimate_tokens(message.text for message in request.messages)
+    return prompt + stats.reply_tokens

@@ -66,6 +66,11 @@ class Server:
         answer = self._request("GET", "/api/tags")
         return {str(item.get("name", "")): str(item.get("digest", "")) for item in answer.get("models") or []}
 
+    def loaded(self) -> list[str]:
+        """Return the names of the models that are in memory now."""
+        answer = self._request("GET", "/api/ps")
+        return [str(item.get("name", "")) for item in answer.get("models") or []]
+
     def show(self, name: str, digest: str = "") -> ModelInfo:
         """Return what the server says of the model. Raises ModelMissing when it is not installed."""
         answer = self._request("POST", "/api/show", {"model": name})
