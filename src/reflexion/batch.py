@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reflexion import pages
+from reflexion import large, pages
 from reflexion.check.drift import symbol_digests
 from reflexion.context import Context
 from reflexion.errors import InputError, ReflexionError, ServerError
@@ -172,7 +172,7 @@ def _run_one(job: Job, graph: docs.Graph, context: Context, record: RunRecord, w
     started = time.monotonic()
     try:
         source = job.source or _load(job.path)
-        result = docs.document(graph, source, context)
+        result = large.document(graph, source, context)
         written = _write(job, source, result, write_out)
     except Exception as error:  # noqa: BLE001  # Even a bug of ours is the failure of one file; it is told, not hidden.
         known = isinstance(error, ReflexionError | OSError)
