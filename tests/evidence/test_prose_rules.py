@@ -155,12 +155,20 @@ def test_sections_that_are_copies() -> None:
     assert ("T003", "error", 8) in added(section * 4)
 
 
-def test_what_many_functions_have_in_common_is_no_loop() -> None:
-    functions = "".join(
-        f"def read_{number}() -> dict[str, int]:\n    'Do what the base class says.'\n    raise NotImplementedError\n"
-        for number in range(200)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    'Do what the base class says.'\n    raise NotImplementedError\n",
+        "    'Read.'\n    return checked(a)\n",
+    ],
+)
+def test_what_many_functions_have_in_common_is_no_loop(body: str) -> None:
+    checked = (
+        "def checked(a: int) -> dict[str, int]:\n"
+        "    if a:\n        raise ValueError('a is set')\n    raise KeyError('a')\n"
     )
-    facts = facts_of_python(functions, "readers")
+    functions = "".join(f"def read_{number}(a: int) -> dict[str, int]:\n{body}" for number in range(200))
+    facts = facts_of_python(checked + functions, "readers")
     assert verify(render(facts), facts) == []
 
 
