@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from reflexion import __version__, pages
-from reflexion.writing import NOT_VERIFIED
 from reflexion.marker import Marker
+from reflexion.writing import NOT_VERIFIED
 from tests.ollama_double import Act, OllamaDouble, refuse, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
 

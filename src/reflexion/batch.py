@@ -9,7 +9,7 @@ from pathlib import Path
 
 from langgraph.errors import GraphBubbleUp
 
-from reflexion import pages
+from reflexion import large, pages
 from reflexion.errors import (
     BudgetSpent,
     Cancelled,
@@ -139,7 +139,7 @@ class Batch:
         thread = self.session.thread_of(job, source)
         while True:
             try:
-                return docs.document(self.graph, source, self.session.context, thread)
+                return large.document(self.graph, source, self.session.context, thread)
             except ServerError as error:
                 if not self.session.wait_for_server(error):
                     raise

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reflexion.evidence.assemble import render
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules.prose import TEXT_RULES, check_prose
+from reflexion.evidence.source import facts_of_python
+from reflexion.evidence.verify import verify
 from reflexion.text import clean_markdown
 
 PAGE = """# interest
@@ -150,6 +153,29 @@ def test_a_loop_of_several_lines() -> None:
 def test_sections_that_are_copies() -> None:
     section = "\n## `grow`\n\nReturns the balance after some years, as a number, without rounding it at all.\n\nMore.\n"
     assert ("T003", "error", 8) in added(section * 4)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    'Do what the base class says.'\n    raise NotImplementedError\n",
+        "    'Read.'\n    return checked(a)\n",
+    ],
+)
+def test_what_many_functions_have_in_common_is_no_loop(body: str) -> None:
+    checked = (
+        "def checked(a: int) -> dict[str, int]:\n"
+        "    if a:\n        raise ValueError('a is set')\n    raise KeyError('a')\n"
+    )
+    functions = "".join(f"def read_{number}(a: int) -> dict[str, int]:\n{body}" for number in range(200))
+    facts = facts_of_python(checked + functions, "readers")
+    assert verify(render(facts), facts) == []
+
+
+def test_a_loop_under_a_few_headings_is_one() -> None:
+    loop = "The function adds two numbers.\nIt returns the sum of them.\nIt never raises anything.\n" * 10
+    for headings in ("## `one`\n{}\n## `two`\n{}", "## `one`\n{}\n## `one`\n{}"):
+        assert ("T003", "error") in {item[:2] for item in added("\n" + headings.format(loop, loop))}
 
 
 def test_an_empty_page() -> None:

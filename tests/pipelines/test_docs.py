@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from reflexion.ollama.window import estimate_tokens
 from tests.conftest import MakeDouble
 from tests.ollama_double import ModelInfo, OllamaDouble, no_final, reply, runaway
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, verdict
@@ -279,16 +280,28 @@ def test_a_conversation_that_fills_the_window_shrinks_to_the_best_draft(
     assert "Say more of b." in third[3]["content"]
 
 
-def test_a_source_too_large_for_the_window_is_refused_before_it_is_sent(
+def test_what_does_not_fit_the_window_and_cannot_be_cut_is_refused_before_it_is_sent(
     cli: CommandLine, ollama_double: OllamaDouble
 ) -> None:
-    cli.source("add.py", "x = 1\n" * 8000)
+    cli.source("text.js", f"const text = '{'long ' * 8000}'")
 
-    ended = cli.run("--input", "add.py")
+    ended = cli.run("--input", "text.js")
 
     assert ended.code == 4
-    assert "too many for a window of 8192" in ended.out
+    assert "too large for a window of 8192" in ended.out
     assert ollama_double.chats("gen:1b") == []
+
+
+def test_a_source_too_large_for_the_window_is_sent_in_pieces_that_fit(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    cli.source("add.py", f"{SOURCE}\n" + "x = 1\n" * 8000)
+    approve(ollama_double)
+
+    assert cli.run("--input", "add.py").code == 0
+    [asked] = ollama_double.chats("gen:1b")
+    assert estimate_tokens(message["content"] for message in asked["messages"]) < 8192 - 1024
+    assert "def add" in asked["messages"][1]["content"]
 
 
 def test_a_prompt_that_the_server_cut_fails_the_file(cli: CommandLine, ollama_double: OllamaDouble) -> None:

@@ -114,7 +114,7 @@ def _titles(page: Page) -> Finding | None:
 
 def _few_lines(page: Page) -> Finding | None:
     """Find loops of several lines: many long lines of text, few different ones."""
-    rows = [line.strip() for line, kind in zip(page.lines, page.kinds, strict=True) if kind == "text"]
+    rows = [page.lines[number - 1].strip() for number in _counted(page)]
     rows = [row for row in rows if len(row) >= 20]
     distinct = set(rows)
     if len(rows) < _FEWEST_LINES or len(distinct) > len(rows) * _SHARE_OF_DISTINCT:
@@ -124,9 +124,22 @@ def _few_lines(page: Page) -> Finding | None:
     return found(REPETITION, "error", page.line_with(common), message, common, _FIX)
 
 
+def _counted(page: Page) -> Iterator[int]:
+    """Yield the lines of text, but for what stands under another heading before: functions have much in common."""
+    heading, said = "", dict[str, set[str]]()
+    for number, (line, kind) in enumerate(zip(page.lines, page.kinds, strict=True), start=1):
+        row = line.strip()
+        if kind == "heading":
+            heading = row
+        elif kind == "text":
+            headings = said.setdefault(row, set())
+            if not headings or heading in headings:
+                yield number
+            headings.add(heading)
+
+
 def _few_words(page: Page) -> Finding | None:
-    text = (line for line, kind in zip(page.prose, page.kinds, strict=True) if kind == "text")
-    words = [word.lower() for line in text for word in _WORD.findall(line)]
+    words = [word.lower() for number in _counted(page) for word in _WORD.findall(page.prose[number - 1])]
     if len(words) < _FEWEST_WORDS or len(set(words)) > max(4, len(words) // 25):
         return None
     message = f"The text has {len(words)} words, of which only {len(set(words))} differ."

@@ -1,0 +1,246 @@
+"""A source of any size through the documentation pipeline: in pieces where it does not fit, verified as a whole."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from reflexion.config import Role
+from reflexion.context import Context
+from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError
+from reflexion.events import Event, NodeStarted, Note, RoundScored, TokensReceived
+from reflexion.evidence.assemble import render
+from reflexion.evidence.facts import Facts
+from reflexion.evidence.finding import Finding
+from reflexion.evidence.rules.context import required_symbols
+from reflexion.evidence.rules.names import Source as Names
+from reflexion.evidence.verify import verify
+from reflexion.joining import join_pages
+from reflexion.loaders import Source
+from reflexion.ollama.reply import CallStats
+from reflexion.ollama.window import SMALLEST_REPLY
+from reflexion.pieces import Piece, facts_of_piece, split_source
+from reflexion.pipelines import docs
+from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
+from reflexion.rounds import Round
+from reflexion.settle import Candidate, Settled, settle
+from reflexion.verdict import errors_in
+
+# Tokens of the longest fix that a prompt may quote, see ``verdict``.
+LONGEST_FIX = 400
+NO_ROOM = "> Written from facts alone: this code does not fit the model's window."
+NO_PAGE = "> Written from facts alone: no usable page of this code came from the models."
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What became of one piece. ``result`` is None where no model was asked or none gave a page: ``trouble`` says why.
+
+    ``error`` is what the pipeline ended with, where it was asked in vain.
+    """
+
+    piece: Piece
+    page: str
+    result: docs.Result | None = None
+    trouble: str = ""
+    error: CallFailed | None = None
+    rounds: tuple[Round, ...] = field(default=())
+
+    @property
+    def lines(self) -> str:
+        """Where it stands in the source."""
+        return _lines(self.piece)
+
+
+def document(graph: docs.Graph, source: Source, context: Context, thread: str = "") -> docs.Result:
+    """Run the pipeline on a source, piece by piece where it does not fit the smallest window of the roles.
+
+    The pages of the pieces are joined, and repaired and verified as one page. It is accepted when the page of every
+    piece is, and the page as a whole has no error. What does not fit and cannot be cut is written from facts and
+    marked; so is a piece whose calls failed, and then the page is not accepted. A text that is not Python has no
+    facts, so the page says which lines are missing. With ``thread`` what its checkpoints hold is taken up; pieces
+    have threads below it.
+
+    Raises what ``docs.document`` raises; CallFailed where no piece gave a page.
+    """
+    pieces = split(source, context)
+    if len(pieces) == 1 and not pieces[0].facts_only:
+        return docs.document(graph, source, context, thread)
+    whole = context.for_source(source)
+    parts = _document_pieces(graph, source, pieces, whole, thread)
+    if all(part.result is None for part in parts):
+        _refuse_without_page(source, parts, _window(context))
+    return _as_one(source, parts, whole)
+
+
+def split(source: Source, context: Context) -> list[Piece]:
+    """Cut a source so that each piece, its prompt's words, its page and a reply fit the smallest window of the roles.
+
+    A window that has no room for the words is left to the pipeline, which refuses it.
+    """
+    bindings = context.models.bindings
+    limits = {role: bindings[role].settings.num_predict or SMALLEST_REPLY for role in Role}
+    reply = min(SMALLEST_REPLY, max(limits.values()))
+    text = source.facts.text if source.facts else source.text
+    budget = _window(context) - _words(source, context) - reply
+    if budget <= 0:
+        return [Piece(text, "", (), 1)]
+    # A reply that was cut is asked for again once, with twice the room.
+    page = 2 * min(limits[Role.GENERATOR], limits[Role.ADJUDICATOR])
+    return split_source(text, source.facts, budget, context.models.estimate, page)
+
+
+def _window(context: Context) -> int:
+    return min(binding.window for binding in context.models.bindings.values())
+
+
+def _words(source: Source, context: Context) -> int:
+    """Tokens of the longest prompt without source, facts and page."""
+    state: docs.State = {"name": source.label, "source": "", "rounds": [], "draft": ""}
+    nothing = Round(
+        number=1, draft="", technical_accuracy=None, completeness=None, score=None, contract=None, examples=None,
+        skipped=False, findings=[], fix="", trouble="", calls=[],
+    )  # fmt: skip
+    bare = replace(context, facts=None)
+    prompts = (
+        generator_messages(state, bare),
+        critic_messages(state, bare),
+        adjudicator_messages(state, bare, nothing),
+    )
+    return LONGEST_FIX + max(context.models.estimate(message.text for message in prompt) for prompt in prompts)
+
+
+def _lines(piece: Piece) -> str:
+    return f"lines {piece.first_line} to {piece.last_line}"
+
+
+def _document_pieces(
+    graph: docs.Graph, source: Source, pieces: Sequence[Piece], whole: Context, thread: str
+) -> list[_Part]:
+    asked = _asked(source, pieces)
+    whole.emit(Note(f"{source.label}: does not fit the window whole; goes in {len(asked)} pieces"))
+    parts: list[_Part] = []
+    for place, piece in enumerate(asked, 1):
+        whole.emit(Note(f"{source.label}: piece {place} of {len(asked)}, {_lines(piece)}"))
+        try:
+            parts.append(_document_piece(graph, source, piece, whole, thread))
+        except ReflexionError as error:
+            error.rounds = [*_rounds(parts), *error.rounds]
+            raise
+        if parts[-1].trouble:
+            written = "written from facts alone" if parts[-1].page else "not documented"
+            whole.emit(Note(f"{source.label}: {_lines(piece)}: {parts[-1].trouble}; {written}"))
+    return parts
+
+
+def _asked(source: Source, pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces that hold something public; where nothing is, all that hold something."""
+    public = [piece for piece in pieces if source.facts and _is_required(source.facts, piece)]
+    return public or [piece for piece in pieces if piece.text.strip()]
+
+
+def _is_required(facts: Facts, piece: Piece) -> bool:
+    return bool(required_symbols(Names(facts_of_piece(facts, piece))))
+
+
+def _document_piece(graph: docs.Graph, source: Source, piece: Piece, whole: Context, thread: str) -> _Part:
+    facts = facts_of_piece(source.facts, piece) if source.facts else None
+    if piece.facts_only:
+        return _Part(piece, _from_facts(facts, NO_ROOM), trouble="does not fit the window and cannot be cut")
+    # Its name is its own, so that what is kept of its work is found again.
+    name = f"{source.label}, {_lines(piece)}"
+    try:
+        part = replace(source, label=name, text=piece.shown, facts=facts)
+        # The cut follows the token estimate, so another run may cut elsewhere: then a piece begins anew.
+        place = thread and f"{thread}/{piece.first_line}-{piece.last_line}"
+        result = docs.document(graph, part, _for_piece(whole, source), place)
+    except CallFailed as error:
+        rounds: Iterable[Round] = error.rounds  # type: ignore[assignment]
+        return _Part(piece, _from_facts(facts, NO_PAGE), trouble=str(error), error=error, rounds=tuple(rounds))
+    return _Part(piece, result.text.replace(name, source.label), result, rounds=result.rounds)
+
+
+def _for_piece(whole: Context, source: Source) -> Context:
+    """The context of a piece: examples run against the whole source, and events tell of it by its own name."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, NodeStarted | TokensReceived | RoundScored):
+            event = replace(event, source=source.label)
+        whole.emit(event)
+
+    examples = whole.examples
+    return replace(whole, emit=emit, examples_of=None if examples is None else lambda _: examples)
+
+
+def _from_facts(facts: Facts | None, mark: str) -> str:
+    """The page of a piece without a model's text, every section of it marked; "" where nothing is known of it."""
+    if facts is None or not required_symbols(Names(facts)):
+        return ""
+    return "\n".join(f"{line}\n\n{mark}" if line.startswith("##") else line for line in render(facts).split("\n"))
+
+
+def _refuse_without_page(source: Source, parts: Sequence[_Part], window: int) -> None:
+    """Raise when models were asked and none gave a page, or when nothing can be written without them."""
+    failed = [part.error for part in parts if part.error is not None]
+    if failed:
+        error = CallFailed(f"no usable page of any of its {len(parts)} pieces; the last trouble: {failed[-1]}")
+        error.rounds = list(_rounds(parts))
+        raise error from failed[-1]
+    if not any(part.page for part in parts):
+        what = f"{source.label}: too large for a window of {window} tokens, and cannot be cut"
+        raise PromptTooLarge(f"{what}; raise num_ctx")
+
+
+def _rounds(parts: Iterable[_Part]) -> Iterator[Round]:
+    for part in parts:
+        yield from part.rounds
+
+
+def _as_one(source: Source, parts: Sequence[_Part], whole: Context) -> docs.Result:
+    """Join, repair and verify as it ships, and name the outcome."""
+    results = [part.result for part in parts if part.result is not None]
+    scores = [result.score for result in results]
+    score = min((one for one in scores if one is not None), default=None) if None not in scores else None
+    settled = _settle(source, parts, score, whole)
+    # A piece that no model can be asked about is no fault of a page, as long as what is known of it stands there.
+    failed = any(part.error is not None or not part.page for part in parts)
+    accepted = bool(results) and not failed and all(result.outcome == "accepted" for result in results)
+    mended = [f"{part.lines}: {line}" for part in parts if part.result for line in part.result.mended]
+    return docs.Result(
+        outcome="accepted" if accepted and not errors_in(settled.findings) else "not accepted",
+        text=settled.text,
+        score=score,
+        stop=_stop(results),
+        adjudication=next((one.adjudication for one in results if one.adjudication not in ("", "done")), "done"),
+        findings=tuple(settled.findings),
+        rounds=tuple(_rounds(parts)),
+        calls=tuple(_calls(parts)),
+        mended=(*mended, *settled.mended),
+        assembled=settled.assembled or any(result.assembled for result in results),
+        examples=whole.run_examples(settled.text),
+    )
+
+
+def _settle(source: Source, parts: Sequence[_Part], score: int | None, whole: Context) -> Settled:
+    pages = [part.page for part in parts]
+    missing = [f"> Not documented, since no page came of it: {part.lines}." for part in parts if not part.page]
+    joined = join_pages(pages, source.facts, [part.piece.symbols for part in parts])
+    text = "\n\n".join([joined.rstrip("\n"), *missing]) + "\n"
+
+    def check(text: str) -> list[Finding]:
+        return verify(text, source.facts, off=whole.rules_off, source_text=source.text, examples=whole.examples)
+
+    return settle([Candidate(text, score, check(text))], source.facts, check)
+
+
+def _stop(results: Sequence[docs.Result]) -> str:
+    """The reason of the first piece that is not accepted, else of the last."""
+    if not results:
+        return "window too small"
+    return next((one.stop for one in results if one.outcome != "accepted"), results[-1].stop)
+
+
+def _calls(parts: Iterable[_Part]) -> Iterator[CallStats]:
+    for part in parts:
+        if part.result is not None:
+            yield from part.result.calls
+        else:
+            yield from (CallStats(**call) for one in part.rounds for call in one["calls"])
