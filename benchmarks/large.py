@@ -26,6 +26,7 @@ from reflexion.large import document
 from reflexion.loaders import Source
 from reflexion.ollama.reply import Binding, total
 from reflexion.ollama.roles import Models
+from reflexion.outcome import Result
 from reflexion.pipelines import docs
 from reflexion.prompts import load_prompts
 from reflexion.verdict import errors_in
@@ -90,7 +91,7 @@ def missing(source: Source, page: str) -> list[str]:
     return [one.qualname for one in required_symbols(Names(source.facts)) if not spans & {one.qualname, one.name}]
 
 
-def row(source: Source, pieces: int, result: docs.Result, seconds: float) -> tuple[str, bool]:
+def row(source: Source, pieces: int, result: Result, seconds: float) -> tuple[str, bool]:
     """Return a line of the table, and whether the page is complete and free of errors."""
     assert source.facts is not None
     errors = errors_in(verify(result.text, source.facts, source_text=source.text))

@@ -17,6 +17,7 @@ from reflexion.large import document, split
 from reflexion.loaders import Source
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.roles import Backoff, Models
+from reflexion.outcome import Result
 from reflexion.pieces import Piece, facts_of_piece
 from reflexion.pipelines import docs
 from reflexion.prompts import load_prompts
@@ -76,7 +77,7 @@ class Desk:
         assert found is not None
         return next(one for one in self.pieces if (str(one.first_line), str(one.last_line)) == found.groups())
 
-    def run(self, draft: Answer | None = None, review: Answer | None = None, edit: Answer | None = None) -> docs.Result:
+    def run(self, draft: Answer | None = None, review: Answer | None = None, edit: Answer | None = None) -> Result:
         """Run the pipeline; by default each model is honest and content."""
         answers = (draft or self.write, review or (lambda _: verdict(100, 100)), edit or draft or self.write)
         for model, answer in zip(MODELS.values(), answers, strict=True):

@@ -45,8 +45,10 @@ class Examples:
         def make(why_not: str = "") -> "ExampleRunner":
             from reflexion.evidence.examples.runner import ExampleRunner
             from reflexion.importable import importable
+            from reflexion.sandbox import Limits
 
             sandbox = None
+            limits = Limits.of(self._settings) if self._settings else None
             if not why_not:
                 try:
                     sandbox = self.open()
@@ -54,7 +56,7 @@ class Examples:
                     if self.required:
                         raise
                     why_not = str(error)
-            return ExampleRunner(sandbox, importable(path, text, name), why_not=why_not)
+            return ExampleRunner(sandbox, importable(path, text, name), why_not=why_not, limits=limits)
 
         return LazyRunner(make, required=self.required)
 

@@ -17,6 +17,7 @@ from reflexion.joining import join_pages
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats
 from reflexion.ollama.window import SMALLEST_REPLY
+from reflexion.outcome import Result
 from reflexion.pieces import Piece, facts_of_piece, split_source
 from reflexion.pipelines import docs
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
@@ -39,7 +40,7 @@ class _Part:
 
     piece: Piece
     page: str
-    result: docs.Result | None = None
+    result: Result | None = None
     trouble: str = ""
     error: CallFailed | None = None
     rounds: tuple[Round, ...] = field(default=())
@@ -50,7 +51,7 @@ class _Part:
         return _lines(self.piece)
 
 
-def document(graph: docs.Graph, source: Source, context: Context, thread: str = "") -> docs.Result:
+def document(graph: docs.Graph, source: Source, context: Context, thread: str = "") -> Result:
     """Run the pipeline on a source, piece by piece where it does not fit the smallest window of the roles.
 
     The pages of the pieces are joined, and repaired and verified as one page. It is accepted when the page of every
@@ -194,7 +195,7 @@ def _rounds(parts: Iterable[_Part]) -> Iterator[Round]:
         yield from part.rounds
 
 
-def _as_one(source: Source, parts: Sequence[_Part], whole: Context) -> docs.Result:
+def _as_one(source: Source, parts: Sequence[_Part], whole: Context) -> Result:
     """Join, repair and verify as it ships, and name the outcome."""
     results = [part.result for part in parts if part.result is not None]
     scores = [result.score for result in results]
@@ -204,7 +205,7 @@ def _as_one(source: Source, parts: Sequence[_Part], whole: Context) -> docs.Resu
     failed = any(part.error is not None or not part.page for part in parts)
     accepted = bool(results) and not failed and all(result.outcome == "accepted" for result in results)
     mended = [f"{part.lines}: {line}" for part in parts if part.result for line in part.result.mended]
-    return docs.Result(
+    return Result(
         outcome="accepted" if accepted and not errors_in(settled.findings) else "not accepted",
         text=settled.text,
         score=score,
@@ -231,7 +232,7 @@ def _settle(source: Source, parts: Sequence[_Part], score: int | None, whole: Co
     return settle([Candidate(text, score, check(text))], source.facts, check)
 
 
-def _stop(results: Sequence[docs.Result]) -> str:
+def _stop(results: Sequence[Result]) -> str:
     """The reason of the first piece that is not accepted, else of the last."""
     if not results:
         return "window too small"

@@ -238,8 +238,8 @@ def test_outputs_over_lines_and_in_blocks() -> None:
     ]
     prose = "print(5)\n# Output:\n# {said}\n# Now the next one\nprint(6)\n# Output:\n# 6\n# 7"
     report = run_page(fenced(prose.replace("{said}", "5"), prose.replace("{said}", "4")))
-    swaps = [(one.line, one.stated, one.actual) for one in report.findings]
-    assert swaps == [(12, "6\n# 7", "6"), (21, "4", "5"), (25, "6\n# 7", "6")]
+    places = [(one.line, one.stated, one.actual) for one in report.findings]
+    assert places == [(12, "6\n# 7", "6"), (21, "4", "5"), (25, "6\n# 7", "6")]
     other_call = "# bank\n\n```python\nratio(1, 5)\n```\n\nOutput:\n\n```\n0.35\n```\n"
     assert [(one.line, one.actual) for one in run_page(other_call).findings] == [(10, "0.2")]
 
