@@ -26,6 +26,8 @@ MAX_TEXT = 20_000
 MAX_OUTPUT = 200_000
 MAX_RECORDS = 2_000
 MAX_CAUSES = 6
+# As they are before an example can put others in their place.
+REPR, STR = repr, str
 COROUTINE = 0x80
 TOP_LEVEL_AWAIT = 0x2000
 
@@ -98,7 +100,7 @@ class Recorder:
 
     def texts(self, value: object) -> tuple[str, str, str, int]:
         """Return a value's texts and whether they are cut."""
-        first, second = shown(repr, value), shown(str, value)
+        first, second = shown(REPR, value), shown(STR, value)
         cut = max(len(first), len(second)) > MAX_TEXT
         return hexed(first), hexed(second), hexed(type(value).__name__), int(cut)
 
