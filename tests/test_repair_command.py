@@ -118,11 +118,13 @@ def test_windows_line_ends_are_no_change_of_their_own(cli: CommandLine) -> None:
 def test_check_runs_examples_and_repair_states_the_real_output(cli: CommandLine) -> None:
     bubblewrap()
     path = page_file(cli, EXAMPLE)
-    ended = cli.run("check", "add.md", "-s", "add.py", "--format", "json")
+    ended = cli.run("check", "add.md", "-s", "add.py", "--examples", "--format", "json")
     [finding] = json.loads(ended.out)
     assert (ended.code, finding["rule"], finding["line"]) == (1, "X603", 19)
     assert set(finding) == {"rule", "level", "document", "line", "message", "evidence", "fix"}
-    assert cli.run("check", "add.md", "-s", "add.py", "--no-examples").code == 0
+    unasked = cli.run("check", "add.md", "-s", "add.py")
+    assert unasked.code == 0
+    assert unasked.err == "reflexion: 1 Python examples were not run; --examples runs them in the sandbox\n"
     assert repair(cli, "--write")[0] == 0
     assert path.read_text(encoding="utf-8") == EXAMPLE.replace("# 6", "# 5")
 
@@ -131,7 +133,7 @@ def test_check_runs_examples_and_repair_states_the_real_output(cli: CommandLine)
 def test_without_a_sandbox_examples_are_told_not_run_and_can_be_required(cli: CommandLine, command: str) -> None:
     page_file(cli, EXAMPLE)
     (cli.folder / "config.json").write_text(json.dumps({"sandbox": {"mode": "off"}}), encoding="utf-8")
-    ended = cli.run(command, "add.md", "-s", "add.py")
+    ended = cli.run(command, "add.md", "-s", "add.py", "--examples")
     assert ended.code == 0
     if command == "check":
         assert "add.md: examples: 0 of 1 ran; not run: " in ended.err
@@ -141,7 +143,7 @@ def test_without_a_sandbox_examples_are_told_not_run_and_can_be_required(cli: Co
 def test_the_sandbox_that_is_no_boundary_is_said_to_be_none(cli: CommandLine) -> None:
     page_file(cli, EXAMPLE)
     (cli.folder / "config.json").write_text(json.dumps({"sandbox": {"mode": "process"}}), encoding="utf-8")
-    ended = cli.run("check", "add.md", "-s", "add.py")
+    ended = cli.run("check", "add.md", "-s", "add.py", "--examples")
     assert ended.code == 1
     assert "no security boundary" in ended.err
 
@@ -151,4 +153,4 @@ def test_a_source_without_examples_opens_no_sandbox(cli: CommandLine) -> None:
     (cli.folder / "config.json").write_text(
         json.dumps({"sandbox": {"mode": "process", "python": "/nowhere/python"}}), encoding="utf-8"
     )
-    assert cli.run("check", "add.md", "-s", "add.py").code == 0
+    assert cli.run("check", "add.md", "-s", "add.py", "--examples").code == 0

@@ -189,7 +189,7 @@ def check_command(
     known_only: Annotated[
         bool, typer.Option("--known-only", help="Pass over documents whose source is not known.")
     ] = False,
-    examples: options.Examples = True,
+    examples: options.Examples = False,
     require_examples: options.RequireExamples = False,
     config: options.Config = None,
 ) -> None:
@@ -239,7 +239,7 @@ def repair_command(
         bool, typer.Option("--write", help="Replace the documents; without it the change is shown.")
     ] = False,
     backup: Annotated[bool, typer.Option("--backup", help="With --write: keep the old text as NAME.md.bak.")] = False,
-    examples: options.Examples = True,
+    examples: options.ExamplesToo = True,
     require_examples: options.RequireExamples = False,
     config: options.Config = None,
 ) -> None:

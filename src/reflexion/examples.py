@@ -61,6 +61,22 @@ class Examples:
         return LazyRunner(make, required=self.required)
 
 
+# How fences of Python examples are marked; those without a mark may be anything.
+PYTHON_MARKS = frozenset({"python", "py", "python3", "pycon", "doctest"})
+
+
+class NotAsked:
+    """Stands for whoever would run examples where nobody asked for it: counts them, and says nothing about them."""
+
+    def __init__(self) -> None:
+        self.report = ExamplesReport()
+
+    def run(self, claims: Claims, facts: Facts) -> ExamplesReport:
+        """Return how many examples there are."""
+        self.report = ExamplesReport(total=sum(one.language in PYTHON_MARKS for one in claims.examples))
+        return self.report
+
+
 class LazyRunner:
     """Makes the real runner when a page first has an example; keeps the latest report."""
 

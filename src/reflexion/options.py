@@ -54,7 +54,8 @@ Sources = Annotated[
         "--source", "-s", metavar="PATH", help="The source of each document, in order. Default: what the page names."
     ),
 ]
-Examples = Annotated[bool, Option("--examples/--no-examples", help="Run the examples of the documents in the sandbox.")]
+Examples = Annotated[bool, Option("--examples", help="Also run the documents' Python examples, in the sandbox.")]
+ExamplesToo = Annotated[bool, Option("--examples/--no-examples", help="Run the documents' examples in the sandbox.")]
 RequireExamples = Annotated[bool, Option("--require-examples", help="Exit 2 where no sandbox can run the examples.")]
 
 # ------------------------------------------------------------------ runs, resume

@@ -19,7 +19,7 @@ from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import report
 from reflexion.evidence.source import facts_of_notebook, facts_of_python
 from reflexion.evidence.verify import ALL_RULES, unknown_rules, verify
-from reflexion.examples import Examples
+from reflexion.examples import Examples, NotAsked
 from reflexion.marker import read_marker
 
 # Below this many pairs, starting a second process costs more than it saves.
@@ -47,6 +47,8 @@ class Checked(NamedTuple):
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
     note: str = ""
+    examples: int = 0
+    """Python examples that nobody asked to run."""
 
 
 def run_check(
@@ -74,6 +76,9 @@ def run_check(
     failed = (*problems, *(one.problem for one in checked if one.problem))
     text = print_findings(located, len(checked), failed, ALL_RULES, style)
     notes = tuple(one.note for one in checked if one.note)
+    left = sum(one.examples for one in checked)
+    if left:
+        notes += (f"{left} Python examples were not run; --examples runs them in the sandbox",)
     return CheckResult(text, _exit_code(located, failed, strict), failed, notes)
 
 
@@ -90,16 +95,16 @@ def check_pair(pair: Pair, off: frozenset[str] = frozenset(), examples: Examples
     try:
         document = read_document(pair.document)
         source, text, facts = read_source(pair.source)
-        runner = examples.of(pair.source, text, pair.source.stem) if examples and facts else None
+        runner = examples.of(pair.source, text, pair.source.stem) if examples else NotAsked()
         findings = verify(document, facts, off=off, source_text=text, examples=runner)
         note = "" if facts else f"{name}: {pair.source.as_posix()} is not Python: only rules about text apply"
-        if runner and runner.report.not_run:
+        if examples and runner.report.not_run:
             note = f"{name}: examples: {describe(runner.report)}"
         if facts is not None and not {catalogue.SOURCE_DRIFT.code, catalogue.SOURCE_DRIFT.name} & off:
             findings += _drift(document, facts, source, pair)
     except InputError as error:
         return Checked(name, problem=str(error))
-    return Checked(name, tuple(findings), note=note)
+    return Checked(name, tuple(findings), note=note, examples=runner.report.total if examples is None else 0)
 
 
 def read_source(path: Path) -> tuple[bytes, str, Facts | None]:

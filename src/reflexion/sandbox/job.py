@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from reflexion.config import SandboxSettings
+if TYPE_CHECKING:
+    from reflexion.config import SandboxSettings
 
 MIB = 1024 * 1024
 TEMPORARY_PREFIX = "reflexion-sandbox-"
@@ -37,7 +38,7 @@ class Limits:
     """What is read back of stdout, and of stderr: head and tail, with a note in between."""
 
     @classmethod
-    def of(cls, settings: SandboxSettings) -> "Limits":
+    def of(cls, settings: "SandboxSettings") -> "Limits":
         """Return the limits that the configuration asks for."""
         return cls(wall_s=settings.wall_s, memory_mib=settings.memory_mib)
 
