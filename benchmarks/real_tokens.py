@@ -44,8 +44,9 @@ class Tally:
 
 
 def sources(count: int) -> list[Source]:
-    """The first sources of the corpus, by name."""
-    return [load_path(path) for path in sorted(Path(CORPUS).glob("*.py"))[:count]]
+    """The smallest sources of the corpus: what so small a model may just read."""
+    found = sorted(Path(CORPUS).glob("*.py"), key=lambda path: (path.stat().st_size, path.name))
+    return [load_path(path) for path in found[:count]]
 
 
 def context_for(url: str, bar: int, attempts: int, tokens: int) -> Context:
@@ -106,8 +107,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--bar", type=int, default=95)
-    parser.add_argument("--attempts", type=int, default=2)
-    parser.add_argument("--tokens", type=int, default=512, help="the most of one reply")
+    parser.add_argument("--attempts", type=int, default=1)
+    parser.add_argument("--tokens", type=int, default=320, help="the most of one reply")
     asked = parser.parse_args()
     found = sources(asked.files)
     with EmbeddedEngine() as engine:
