@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflexion.errors import InputError
-from reflexion.loaders import find_sources, load_path, load_stdin, notebook_code
+from reflexion.loaders import load_path, load_stdin, notebook_code
 
 
 def write(folder: Path, name: str, data: bytes) -> Path:
@@ -104,13 +104,3 @@ def test_no_bytes_raise_anything_but_an_input_error(data: bytes) -> None:
     for read in (load_stdin, lambda data: notebook_code(data, "n.ipynb")):
         with contextlib.suppress(InputError):
             assert read(data)
-
-
-def test_a_walk_finds_sources_and_leaves_environments_caches_and_links_out(tmp_path: Path) -> None:
-    for name in ("b.py", "a/c.py", "a/d.js", "a/e.md", "a/.hidden/f.py", "node_modules/g.js", "x/__pycache__/h.py"):
-        write(tmp_path, name, b"1\n")
-    write(tmp_path, "my-env/pyvenv.cfg", b"")
-    write(tmp_path, "my-env/lib/i.py", b"1\n")
-    (tmp_path / "a" / "loop").symlink_to(tmp_path)
-    (tmp_path / "broken.py").symlink_to(tmp_path / "nowhere.py")
-    assert [item.relative.as_posix() for item in find_sources(tmp_path)] == ["a/c.py", "a/d.js", "b.py"]

@@ -5,9 +5,8 @@ langchain-community lives in this module and nowhere else.
 
 import hashlib
 import json
-import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,42 +87,9 @@ class SourcePath:
     relative: Path
 
 
-def find_sources(folder: Path) -> list[SourcePath]:
-    """Return the sources below a folder, in a stable order. Links to folders are not followed.
-
-    Hidden folders, virtual environments, caches and installed packages are left out. Raises InputError for a folder
-    that cannot be read.
-    """
-    return [SourcePath(path, path.relative_to(folder)) for path in sorted(_walk(folder))]
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for root, folders, files in os.walk(folder, onerror=_refuse_folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not _is_pruned(Path(root, name)))
-        for name in files:
-            path = Path(root, name)
-            if path.suffix.lower() in PYTHON_SUFFIXES | OTHER_SUFFIXES | {NOTEBOOK_SUFFIX} and path.is_file():
-                yield path
-
-
-def _refuse_folder(error: OSError) -> None:
-    raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
-
-
 def is_blank(path: Path) -> bool:
     """Return whether a file holds nothing but white space, as many an ``__init__.py`` does."""
     return path.stat().st_size < 4096 and not path.read_bytes().strip()
-
-
-def _is_pruned(folder: Path) -> bool:
-    name = folder.name
-    return (
-        name.startswith(".")
-        or name in PRUNED_FOLDERS
-        or name.endswith(".egg-info")
-        or (folder / "pyvenv.cfg").exists()
-        or folder.is_symlink()
-    )
 
 
 def printable(path: Path) -> str:
