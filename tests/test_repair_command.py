@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from reflexion.cli import KEYS_OF_MODELS
+from reflexion.config import Config
 from reflexion.marker import Marker, read_marker
 from reflexion.pages import is_ours, render
 from tests.sandbox_support import bubblewrap
@@ -154,3 +156,38 @@ def test_a_source_without_examples_opens_no_sandbox(cli: CommandLine) -> None:
         json.dumps({"sandbox": {"mode": "process", "python": "/nowhere/python"}}), encoding="utf-8"
     )
     assert cli.run("check", "add.md", "-s", "add.py", "--examples").code == 0
+
+
+def test_kept_blocks_are_a_persons_and_stay_as_they_are(cli: CommandLine) -> None:
+    block = "<!-- keep -->\n`add` never raises anything, and `b` defaults to `7`.\n<!-- /keep -->"
+    path = page_file(cli, WRONG.replace("Returns the sum of both.\n", f"Returns the sum of both.\n\n{block}\n"))
+    repair(cli, "--write")
+    written = path.read_text(encoding="utf-8")
+    assert written.count(block) == 1
+    assert "default `1`" in written
+
+
+def test_line_ends_stay_as_they_are_where_something_is_mended(cli: CommandLine) -> None:
+    path = page_file(cli, "")
+    path.write_bytes(WRONG.replace("\n", "\r\n").encode())
+    assert repair(cli, "--write")[0] == 0
+    assert path.read_bytes() == PAGE.replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize("content", ['{"rulez": 1}', "[]", "", '{"max_attempts": 4,}'])
+def test_check_refuses_a_broken_configuration(cli: CommandLine, content: str) -> None:
+    page_file(cli, PAGE)
+    (cli.folder / "config.json").write_text(content, encoding="utf-8")
+    ended = cli.run("check", "add.md", "-s", "add.py")
+    assert ended.code == 2
+    assert "config.json" in ended.err
+
+
+def test_the_keys_that_check_passes_over_are_all_but_its_own() -> None:
+    assert set(Config.model_fields) - {"rules", "sandbox"} == KEYS_OF_MODELS
+
+
+def test_one_rule_is_explained(cli: CommandLine) -> None:
+    assert "Wrong: `timeout` defaults to `30`" in cli.run("rules", "P204").out
+    assert cli.run("rules", "wrong-default").out == cli.run("rules", "p204").out
+    assert cli.run("rules", "P999").code == 2

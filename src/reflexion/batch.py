@@ -172,8 +172,10 @@ class Batch:
 def _closed(job: Job, outcome: str, error: Exception, detail: str) -> FileFinished:
     rounds = error.rounds if isinstance(error, ReflexionError) else ()
     scores = tuple(item["score"] for item in rounds)
-    stop = "failed" if scores else ""
-    return FileFinished(job.label, outcome, "", scores, len(scores), stop, 0.0, 0, detail)
+    calls = [call for item in rounds for call in item["calls"]]
+    seconds = sum(call["wall_s"] for call in calls)
+    tokens = sum(call["reply_tokens"] for call in calls)
+    return FileFinished(job.label, outcome, "", scores, len(scores), outcome if scores else "", seconds, tokens, detail)
 
 
 def _finished(source: Source, result: Result, written: Path | str) -> FileFinished:

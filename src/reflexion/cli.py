@@ -5,6 +5,7 @@ Heavy imports happen inside the command that needs them, so that ``reflexion --h
 
 import contextlib
 import io
+import json
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 DEFAULT_COMMAND = "docs"
 INTERRUPTED = 130
+# Keys of config.json that say nothing to `check`: where there are only these, it need not be read in full.
+KEYS_OF_MODELS = frozenset(
+    ["model_registry", "quality_score_bar", "max_attempts", "jobs", "roles", "server", "critic", "prompts"]
+)
 FAILED = 4
 
 
@@ -139,20 +144,25 @@ def runs_command(context: typer.Context, folder: options.OutputFolder = Path("ou
 
 
 @runs_app.command("show")
-def runs_show(context: typer.Context, run: options.Run, output_format: options.DocsFormat = "text") -> None:
+def runs_show(
+    context: typer.Context,
+    run: options.Run,
+    folder: options.SameFolder = None,
+    output_format: options.RunFormat = "text",
+) -> None:
     """Show a run: its files, outcomes, scores and times; with --format json the whole record."""
     from reflexion.history import show_run
 
-    typer.echo(show_run(context.obj, run, output_format), nl=False)
+    typer.echo(show_run(folder or context.obj, run, output_format), nl=False)
 
 
 @runs_app.command("report")
-def runs_report(context: typer.Context, run: options.Run) -> None:
+def runs_report(context: typer.Context, run: options.Run, folder: options.SameFolder = None) -> None:
     """Write a run as one page of HTML beside its record."""
     from reflexion.documenting import write_report
     from reflexion.history import find_run
 
-    typer.echo(write_report(find_run(context.obj, run)))
+    typer.echo(write_report(find_run(folder or context.obj, run)))
 
 
 def _overrides(
@@ -266,14 +276,30 @@ def _has_settings(path: Path) -> bool:
         content = path.read_bytes()
     except OSError:
         return path.exists()  # What is wrong with it is for load_config to say.
-    return b'"rules"' in content or b'"sandbox"' in content
+    try:
+        keys = json.loads(content.decode("utf-8-sig"))
+    except ValueError:
+        return True
+    return not isinstance(keys, dict) or not keys.keys() <= KEYS_OF_MODELS
 
 
 @app.command("rules")
-def rules_command() -> None:
-    """List the rules: code, level, name and what each finds."""
+def rules_command(
+    code: Annotated[
+        str | None, typer.Argument(metavar="[CODE]", help="A rule, to read all that is known of it.")
+    ] = None,
+) -> None:
+    """List the rules: code, level, name and what each finds; with a code, the whole of one."""
     from reflexion.evidence.verify import ALL_RULES
 
+    if code is not None:
+        found = [rule for rule in ALL_RULES if code.upper() == rule.code or code == rule.name]
+        if not found:
+            raise UsageError(f"there is no rule {code}; `reflexion rules` lists them")
+        typer.echo(
+            f"{found[0].code} {found[0].name} ({found[0].level})\n\n{found[0].summary}\n\n{found[0].explanation}"
+        )
+        return
     for rule in ALL_RULES:
         typer.echo(f"{rule.code}  {rule.level:<7}  {rule.name:<24}  {rule.summary}")
 
@@ -303,6 +329,9 @@ def _one_line_errors() -> Iterator[None]:
     except ReflexionError as error:
         typer.echo(f"reflexion: {error}", err=True)
         raise SystemExit(error.exit_code) from error
+    except OSError as error:  # Such as a full disk behind standard output; our own files have errors of their own.
+        typer.echo(f"reflexion: {error.filename or 'standard output'}: {error.strerror or error}", err=True)
+        raise SystemExit(FAILED) from error
     except Exception as error:  # A bug must not end with 1, which says "not accepted".
         import traceback
 

@@ -62,3 +62,5 @@ RequireExamples = Annotated[bool, Option("--require-examples", help="Exit 2 wher
 
 OutputFolder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="The output folder of the run.")]
 Run = Annotated[str, Argument(metavar="ID", help="A run, or the beginning of its name; reflexion runs lists them.")]
+SameFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="The output folder of the run.")]
+RunFormat = Annotated[str, Option("--format", metavar="NAME", help="text, or json: the whole record.")]

@@ -88,7 +88,11 @@ class Session:
                 outcome.unchanged += 1
                 outcome.codes.append(0 if entry.outcome == "accepted" else 1)
         if outcome.unchanged:
-            self.context.emit(Note(f"{outcome.unchanged} of {len(self.plan.jobs)} files are unchanged and left out."))
+            again = outcome.codes.count(1)
+            hint = f" {again} of them not accepted; --retry does those anew." if again else ""
+            self.context.emit(
+                Note(f"{outcome.unchanged} of {len(self.plan.jobs)} files are unchanged and left out.{hint}")
+            )
         return left
 
     def _is_unchanged(self, job: Job) -> bool:

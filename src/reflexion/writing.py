@@ -57,7 +57,9 @@ def _index_entry(job: Job, manifest: Manifest, folder: Path) -> IndexEntry:
     if entry is None:
         return IndexEntry(None, job.name, "failed")
     page = Path(entry.page)
-    return IndexEntry(page, job.name, entry.outcome, summary_of(pages.existing_page(folder / page) or ""))
+    # What a page that is not accepted says of itself may be nonsense.
+    said = summary_of(pages.existing_page(folder / page) or "") if entry.outcome == "accepted" else ""
+    return IndexEntry(page, job.name, entry.outcome, said)
 
 
 def _marker(source: Source, result: Result) -> Marker:

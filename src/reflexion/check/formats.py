@@ -60,7 +60,8 @@ def _text(located: Sequence[Located], documents: int, rules: Sequence[Rule]) -> 
         finding = one.finding
         name = names.get(finding.rule, "")
         lines.append(f"{one.document}:{finding.line}: {finding.level} {finding.rule} {name}: {finding.message}")
-        lines.append(f"    source: {finding.evidence}" if finding.rule[0] in "SPERD" else f"    {finding.evidence}")
+        if finding.evidence.strip():
+            lines.append(f"    source: {finding.evidence}" if finding.rule[0] in "SPERD" else f"    {finding.evidence}")
         lines.append(f"    fix: {finding.fix}")
     lines.append(summary(located, documents))
     return "\n".join(lines) + "\n"

@@ -12,9 +12,10 @@ from reflexion.check.run import CheckResult, read_document, read_source, refuse_
 from reflexion.errors import InputError
 from reflexion.evidence.facts import Facts
 from reflexion.evidence.finding import Finding
-from reflexion.evidence.repair import repair
+from reflexion.evidence.repair import Check, Repaired, repair
 from reflexion.evidence.verify import verify
 from reflexion.examples import Examples
+from reflexion.keep import Kept, extract, insert, without_blocks
 from reflexion.marker import Marker, read_marker
 from reflexion.pages import is_ours, render, write_page
 
@@ -101,18 +102,35 @@ def mend(pair: Pair, off: frozenset[str] = frozenset(), examples: Examples | Non
 
     Raises InputError for what cannot be read, SandboxError and SandboxUnavailable where examples are required.
     """
-    before = read_document(pair.document).replace("\r\n", "\n")
+    written = read_document(pair.document)
+    before = written.replace("\r\n", "\n")
     source, text, facts = read_source(pair.source)
     runner = examples.of(pair.source, text, pair.source.stem) if examples and facts else None
     body, marker = read_marker(before)
-    done = repair(body, facts, lambda page: verify(page, facts, off=off, source_text=text, examples=runner))
+
+    def check(page: str) -> list[Finding]:
+        return verify(page, facts, off=off, source_text=text, examples=runner)
+
+    done = _repaired(body, facts, check)
     after = before if done.text == body else done.text
     if after != before and marker is not None:
         digest = (
             "" if any(finding.level == "error" for finding in done.findings) else hashlib.sha256(source).hexdigest()
         )
         after = _signed(before, done.text, marker, facts, digest)
+    if "\r\n" in written:
+        before, after = written, after.replace("\n", "\r\n")
     return MendedPage(pair.document, before, after, done.mended, done.findings)
+
+
+def _repaired(body: str, facts: Facts | None, check: Check) -> Repaired:
+    """Repair all but the blocks that a person keeps (``keep.py``): those stay as they are, and so do their errors."""
+    kept = extract(body) if "keep" in body else Kept()
+    if not kept.blocks or kept.problems:
+        return repair(body, facts, check)
+    done = repair(without_blocks(body), facts, check)
+    text = insert(done.text, kept.blocks).text if done.mended else body
+    return replace(done, text=text, findings=tuple(check(text)))
 
 
 def replace_page(page: MendedPage, *, backup: bool) -> None:

@@ -206,6 +206,12 @@ class Gate:
             self._closed = self._closed or error
             self._changed.notify_all()
 
+    def check_open(self) -> None:
+        """Raise what ``close`` was given, so that a turn under way begins no further request."""
+        with self._changed:
+            if self._closed:
+                raise self._closed()
+
     def state(self) -> GateState:
         """Return how things stand now."""
         with self._changed:

@@ -147,7 +147,9 @@ class Received:
         if counted:
             check_read_whole([message.text for message in request.messages], counted, binding.window, what)
         if self._final["done_reason"] == "length":
-            raise ReplyCut(f"{what}: the reply was cut at {request.num_predict} tokens (num_predict)", self.text)
+            raise ReplyCut(
+                f"{what}: the reply was cut at {request.num_predict} tokens; a larger num_predict may help", self.text
+            )
         if not strip_thinking(self.text).strip():
             raise ReplyEmpty(f"{what}: the reply is empty", self.text)
 

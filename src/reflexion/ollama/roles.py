@@ -226,6 +226,8 @@ class Models:
 
     def _send_once(self, request: Request) -> Reply:
         self._budget.check()
+        if self._gate is not None:
+            self._gate.check_open()
         started = time.monotonic()
         outcome = "failed"
         received = Received()
