@@ -50,7 +50,7 @@ bench: $(VENV)/installed-dev ## Run the quick benchmarks; benchmarks/README.md h
 	$(BIN)/python -m benchmarks.docs prompt --engine embedded
 
 docs: $(VENV)/installed-dev ## Write the pages of docs/ that are generated from the code
-	$(BIN)/python scripts/make_docs.py
+	$(BIN)/python -m scripts.make_docs
 
 samples: $(VENV)/installed-demo ## Document input/ into output/ on the embedded engine
 	-$(BIN)/reflexion --engine embedded --input input --output output --overwrite

@@ -10,6 +10,7 @@ from reflexion.cli import app
 from reflexion.config import schema_text
 from reflexion.evidence.rules.guide import rules_page
 from reflexion.evidence.verify import ALL_RULES
+from scripts.events_page import events_page
 
 WIDTH = 96
 
@@ -31,6 +32,7 @@ def _add_help(command: object, name: str, parent: typer.Context | None, parts: l
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "config.schema.json": schema_text,
+    "events.md": events_page,
     "rules.md": lambda: rules_page(ALL_RULES),
 }
 

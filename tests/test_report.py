@@ -1,6 +1,7 @@
 """What people see: on a terminal, elsewhere, and with names that look like markup."""
 
 import io
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -55,3 +56,30 @@ def test_a_round_without_a_score_says_why() -> None:
 def test_long_fixes_are_shortened_unless_asked_for() -> None:
     assert "x" * 300 not in show(terminal=False, fix="x" * 300)
     assert "x" * 300 in show(terminal=False, fix="x" * 300, verbose=True)
+
+
+def closing_table(outcomes: Sequence[str]) -> str:
+    stream = io.StringIO()
+    with ConsoleReporter(Console(file=stream, width=200), quiet=True) as reporter:
+        for number, outcome in enumerate(outcomes):
+            reporter(FileFinished(f"f{number}.py", outcome, "", (), 0, "", 0.0, 0))
+        reporter.finish(4)
+    return stream.getvalue()
+
+
+def test_the_table_of_a_large_batch_has_counts_and_what_was_not_accepted() -> None:
+    shown = closing_table(["accepted"] * 500 + ["failed"] + ["not accepted"] * 2)
+    assert "500 accepted, 2 not accepted, 1 failed" in shown
+    assert "f500.py" in shown
+    assert "f502.py" in shown
+    assert "f1.py" not in shown
+
+
+def test_the_table_stays_short_when_everything_failed() -> None:
+    shown = closing_table(["failed"] * 900)
+    assert "900 failed; the first 200 of 900 not accepted" in shown
+    assert len(shown.splitlines()) < 220
+
+
+def test_the_table_of_a_small_batch_has_every_file() -> None:
+    assert "f199.py" in closing_table(["accepted"] * 200)

@@ -20,6 +20,8 @@ from reflexion.session import Session, Wishes, open_session
 from reflexion.walk import MAX_BYTES, WalkRules
 
 INTERRUPTED = 130
+# Bytes of a record whose report is not made by itself: it is put together in memory, in several times its size.
+LARGE_RECORD = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,20 @@ def _close(session: Session, code: int, emit: Emit) -> None:
     """Write the record whole and, for a folder, the report; trouble with them is told and changes no outcome."""
     try:
         session.record.finish(code, loads=session.gate.state().loads)
-        if session.plan.root is not None and session.record.path is not None and session.record.path.exists():
-            emit(Note(f"Report: {write_report(session.record.path)}"))
+        record = session.record.path
+        if session.plan.root is not None and record is not None and record.exists():
+            emit(Note(report_of(record)))
     except ReflexionError as error:
         emit(Note(str(error)))
+
+
+def report_of(record: Path, largest: int = LARGE_RECORD) -> str:
+    """Write a record's report, unless the record has more than ``largest`` bytes, and say which. Raises InputError."""
+    size = record.stat().st_size
+    if size <= largest:
+        return f"Report: {write_report(record)}"
+    command = f"reflexion runs --output {record.parent.parent} report {record.stem}"
+    return f"Report left out: the record has {size / 1e6:.0f} MB; `{command}` writes it"
 
 
 def write_report(record: Path) -> Path:

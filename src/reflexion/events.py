@@ -1,5 +1,9 @@
-"""What a run tells about itself while it runs. Nodes emit events; ``report.py`` shows them; nothing else prints."""
+"""What a run tells about itself while it runs. Nodes emit events; ``report.py`` shows them; nothing else prints.
 
+docs/events.md is made of the classes here and their docstrings.
+"""
+
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,7 +26,10 @@ class FileStarted:
 
 @dataclass(frozen=True, slots=True)
 class NodeStarted:
-    """A node of the graph begins. ``model`` is "" for nodes that are plain code."""
+    """A step on a source begins: ``node`` is generate, verify, critique, adjudicate or settle.
+
+    ``round`` counts from 1. ``model`` is "" for a step that is plain code.
+    """
 
     source: str
     node: str
@@ -42,10 +49,11 @@ class TokensReceived:
 
 @dataclass(frozen=True, slots=True)
 class RoundScored:
-    """A round was judged. ``score`` is None when it is unscored, and ``trouble`` then says why.
+    """A round was judged. ``score``, 0 to 100, is null when it is unscored, and ``trouble`` then says why.
 
-    ``contract`` and ``examples`` are code's own sub-scores beside the critic's two; None for what is not Python, and
-    where no example ran.
+    ``technical_accuracy`` and ``completeness`` are the critic's sub-scores, ``bar`` is what their average has to reach.
+    ``contract`` and ``examples`` are code's own; null for what is not Python, and where no example ran. ``errors`` and
+    ``warnings`` count what code found, ``fix`` is what the next round is asked to do.
     """
 
     source: str
@@ -64,11 +72,16 @@ class RoundScored:
 
 @dataclass(frozen=True, slots=True)
 class FileFinished:
-    """A source is done. ``outcome`` is accepted, not accepted or failed; ``detail`` says what else there is to say.
+    """A source is done, or left for the next run: ``outcome`` is accepted, not accepted, failed or stopped.
+
+    ``output`` is the page that was written, "" without one; ``detail`` says what else there is to say, such as why it
+    failed. ``scores`` has one for each of the ``attempts`` rounds, null for a round without a score. ``stop`` says why
+    there was no further round: approved, plateau, unscored, attempts spent, window too small or failed. ``model_s`` is
+    the seconds and ``tokens`` the reply tokens of all calls.
 
     ``mended`` says line by line what code changed; ``repaired`` that it did, ``assembled`` that the page was put
-    together from the facts and the prose that survived. ``examples`` says how
-    many of its examples ran and why others did not ("" without any).
+    together from the facts and the prose that survived. ``examples`` says how many of the page's examples ran and why
+    others did not ("" without any).
     """
 
     source: str
@@ -86,5 +99,17 @@ class FileFinished:
     examples: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run has ended; always the last line. ``exit_code`` is the command's own."""
+
+    exit_code: int
+
+
 Event = Note | FileStarted | NodeStarted | TokensReceived | RoundScored | FileFinished
 Emit = Callable[[Event], None]
+
+
+def name_of(kind: type) -> str:
+    """Return what JSON lines call a kind of event: ``file_started`` for FileStarted."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()

@@ -1,6 +1,7 @@
 """Pages on disk: the closing comment, what may be overwritten, and writes that are whole or not at all."""
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -56,31 +57,64 @@ def destination(path: Path, outcome: str) -> Path:
     return path
 
 
-def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) -> None:
-    """Raise InputError when a page could not, or must not, be written to ``path``. Creates nothing.
+class WriteCheck:
+    """Says of any number of paths whether a page can, and may, be written there. Creates nothing.
 
-    ``inputs`` are files that no page may replace, whatever ``overwrite`` says.
+    ``inputs`` are files that no page may replace, whatever ``overwrite`` says. They are looked at once, and so is each
+    folder: a batch has thousands of both.
     """
-    try:
-        path = path.resolve() if path.is_symlink() else path
-        folder = path.parent
+
+    def __init__(self, inputs: Sequence[Path] = (), *, overwrite: bool) -> None:
+        self._inputs = inputs
+        self._overwrite = overwrite
+        self._tried: set[Path] = set()
+
+    def check(self, path: Path) -> None:
+        """Raise InputError when a page could not, or must not, be written to ``path``."""
+        try:
+            path = path.resolve() if path.is_symlink() else path
+            self._require_file(path)
+            self._try_folder(path)
+            is_input = path.exists() and _identity(path) in self._identities
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        if is_input:
+            raise InputError(f"{path}: is an input; name another output")
+        page = existing_page(path)
+        if page is not None and not self._overwrite and not is_ours(page):
+            raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
+
+    def _require_file(self, path: Path) -> None:
         if path.exists() and not (path.is_dir() or path.is_file()):
             raise InputError(f"{path}: is not a regular file")
         if path.is_dir():
             raise InputError(f"{path}: is a folder; name a file, or end the output with a / to write into it")
+
+    def _try_folder(self, path: Path) -> None:
+        folder = path.parent
+        if folder in self._tried:
+            return
+        self._tried.add(folder)
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
         if not folder.is_dir():
             raise InputError(f"{path}: cannot be written: {folder} is not a folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
-    if path.exists() and any(one.samefile(path) for one in inputs):
-        raise InputError(f"{path}: is an input; name another output")
-    page = existing_page(path)
-    if page is not None and not overwrite and not is_ours(page):
-        raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
+
+    @functools.cached_property
+    def _identities(self) -> frozenset[tuple[int, int]]:
+        return frozenset(_identity(one) for one in self._inputs if one.exists())
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) -> None:
+    """Check one path as ``WriteCheck`` does. Raises InputError."""
+    WriteCheck(inputs, overwrite=overwrite).check(path)
 
 
 def write_page(path: Path, page: str) -> None:

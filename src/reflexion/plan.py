@@ -153,7 +153,7 @@ def _told(found: Walk) -> str:
 
 def _check(jobs: Sequence[Job], sources: Sequence[Path], protected: Sequence[Path], *, overwrite: bool) -> None:
     taken: dict[str, Path | None] = {}
-    inputs = [*sources, *protected]
+    writable = pages.WriteCheck([*sources, *protected], overwrite=overwrite)
     # A page that is not accepted may go beside an accepted one, so both names are taken.
     wanted = [(job, path) for job in jobs if job.output for path in (job.output, pages.draft_path(job.output))]
     for job, path in wanted:
@@ -162,7 +162,7 @@ def _check(jobs: Sequence[Job], sources: Sequence[Path], protected: Sequence[Pat
         if key in taken:
             raise InputError(f"{taken[key]} and {job.path} would both be written to {path}; do them apart")
         taken[key] = job.path
-        pages.check_writable(path, inputs, overwrite=overwrite)
+        writable.check(path)
 
 
 def _load(path: Path | None) -> Source:

@@ -1,11 +1,10 @@
 """What a run shows: live lines on a terminal, plain lines elsewhere, JSON lines for machines."""
 
 import json
-import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from types import TracebackType
 from typing import IO, Any
@@ -13,12 +12,21 @@ from typing import IO, Any
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, Note, RoundScored, TokensReceived
+from reflexion.events import (
+    Event,
+    FileFinished,
+    FileStarted,
+    NodeStarted,
+    Note,
+    RoundScored,
+    RunFinished,
+    TokensReceived,
+    name_of,
+)
 from reflexion.live import LiveState
+from reflexion.summary import STYLES, Summary, history, outcome_text
 
-_STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red", "stopped": "yellow"}
 _REFRESH_S = 0.2
 MENDED_SHOWN = 5
 
@@ -39,16 +47,16 @@ class JsonReporter:
     def __call__(self, event: Event) -> None:
         """Write one event."""
         if not isinstance(event, TokensReceived):
-            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
-            self._write({"event": name, **asdict(event)})
+            self._write(event)
 
     def finish(self, exit_code: int) -> None:
         """Write the closing line."""
-        self._write({"event": "run_finished", "exit_code": exit_code})
+        self._write(RunFinished(exit_code))
 
-    def _write(self, content: dict[str, Any]) -> None:
+    def _write(self, event: Event | RunFinished) -> None:
+        line = json.dumps({"event": name_of(type(event)), **asdict(event)}, ensure_ascii=False)
         with self._lock:
-            self._stream.write(json.dumps(content, ensure_ascii=False) + "\n")
+            self._stream.write(line + "\n")
             self._stream.flush()
 
 
@@ -65,7 +73,7 @@ class ConsoleReporter:
         self._shown_at = 0.0
         self._at_work: set[str] = set()
         self._side_by_side = False
-        self._finished: list[FileFinished] = []
+        self._summary = Summary()
         # Files that run side by side emit from threads of their own.
         self._lock = threading.Lock()
 
@@ -88,7 +96,7 @@ class ConsoleReporter:
 
     def _show(self, event: Event) -> None:
         if isinstance(event, FileFinished):
-            self._finished.append(event)
+            self._summary.add(event)
         if not self._quiet and not isinstance(event, Note | TokensReceived):
             self._close_node(event.source)
         self._state.feed(event)
@@ -108,10 +116,10 @@ class ConsoleReporter:
         """Show the closing table of several files, or the one line of a quiet run."""
         if self._live:
             self._live.stop()
-        if len(self._finished) > 1:
-            self._console.print(_table(self._finished))
+        if self._summary.count > 1:
+            self._console.print(self._summary.table())
         elif self._quiet:
-            for item in self._finished:
+            for item in self._summary.first:
                 self._line(_closing_line(item))
                 if item.outcome == "failed":
                     self._line(f"  {escape(item.detail)}")
@@ -182,7 +190,7 @@ class ConsoleReporter:
         self._show_mended(event)
         if event.attempts:
             self._line(
-                f"  scores {_history(event.scores)}; attempts {event.attempts}; stopped: {event.stop};"
+                f"  scores {history(event.scores)}; attempts {event.attempts}; stopped: {event.stop};"
                 f" model {event.model_s:.1f} s, {event.tokens} tokens"
             )
 
@@ -200,41 +208,13 @@ class ConsoleReporter:
 
 
 def _closing_line(event: FileFinished) -> str:
-    style = _STYLES[event.outcome]
+    style = STYLES[event.outcome]
     where = f" -> {escape(event.output)}" if event.output else ""
-    return f"[{style}]{_outcome(event)}[/{style}]  {escape(event.source)}{where}"
-
-
-def _outcome(event: FileFinished) -> str:
-    """Return the outcome and, in brackets, what code had to do for it."""
-    how = "assembled" if event.assembled else "repaired" if event.repaired else ""
-    return f"{event.outcome} ({how})" if how else event.outcome
-
-
-def _table(finished: Sequence[FileFinished]) -> Table:
-    table = Table(title="Summary", title_justify="left")
-    for heading in ("source", "outcome", "scores", "attempts", "model s", "page"):
-        table.add_column(heading, overflow="fold", justify="right" if heading in ("attempts", "model s") else "left")
-    for item in finished:
-        style = _STYLES[item.outcome]
-        page = item.output or item.detail
-        table.add_row(
-            escape(item.source),
-            f"[{style}]{_outcome(item)}[/{style}]",
-            _history(item.scores),
-            str(item.attempts),
-            f"{item.model_s:.1f}",
-            escape(page),
-        )
-    return table
+    return f"[{style}]{outcome_text(event)}[/{style}]  {escape(event.source)}{where}"
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _history(scores: Sequence[int | None]) -> str:
-    return ", ".join("-" if score is None else str(score) for score in scores)
 
 
 def _speed(event: TokensReceived) -> str:
