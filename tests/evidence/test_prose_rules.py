@@ -83,6 +83,10 @@ BLATANT = [
     ("\n<think>\nplan\n", ("T007", "error", 2)),
     ("\n</think>\n\nText.\n", ("T007", "error", 2)),
     ("\n<<<BEGIN SOURCE 0123456789ab>>>\n\nText.\n", ("T007", "error", 2)),
+    ("\n<<<BEGIN DOCUMENT a4df44fbf6ef>>\n\nText.\n", ("T007", "error", 2)),
+    ('\n<<<END DOCUMENT a83406969c7a>>"\n\nText.\n', ("T007", "error", 2)),
+    ("\n<<<Title 61f42b5d07e3>>>\n\nText.\n", ("T007", "error", 2)),
+    ("\nIt grows. <<<END SOURCE 61f42b5d>\n\nText.\n", ("T007", "error", 2)),
     ("\nText.<|im_end|>\n", ("T007", "error", 2)),
 ]
 
@@ -112,6 +116,9 @@ def test_what_could_be_meant_is_a_warning(text: str, finding: tuple[str, str, in
 
 
 FINE = [
+    "\nThe line `<<<BEGIN DOCUMENT a4df44fbf6ef>>` is code.\n",
+    "\n```text\n<<<Title 61f42b5d07e3>>>\n```\n",
+    "\nThe form <<<NAME TOKEN>>> and the shift 1 <<< 2 are no echo.\n",
     "\nWorks from C# too.\n",
     "\nNo errors are raised for an empty list.\n",
     "\nReturns `None` if no errors were found.\n",
@@ -235,3 +242,9 @@ def test_no_text_raises_and_lines_are_real(text: str) -> None:
         assert isinstance(finding, Finding)
         assert 1 <= finding.line <= len(lines)
         assert finding.rule in {rule.code for rule in TEXT_RULES}
+
+
+def test_what_the_source_holds_is_no_echo_of_a_prompt() -> None:
+    line = "<<<BEGIN DOCUMENT a4df44fbf6ef>>"
+    assert [one.rule for one in check_prose(f"{PAGE}\n{line}\n\nText.\n")] == ["T007"]
+    assert check_prose(f"{PAGE}\n{line}\n\nText.\n", f"MARK = '{line}'\n") == []

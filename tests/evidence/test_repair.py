@@ -326,3 +326,20 @@ def test_what_announces_several_examples_goes_with_the_last_of_them() -> None:
     fence = "```python\ntotal({})\n```\n"
     found = repair(f"{PAGE}\nFor example:\n\n{fence.format(1)}\n{fence.format(2)}", FACTS, _running)
     assert found.text == PAGE
+
+
+@pytest.mark.parametrize(
+    ("echo", "left"),
+    [
+        ("<<<BEGIN DOCUMENT a4df44fbf6ef>>\n", ""),
+        ('<<<END DOCUMENT a83406969c7a>>"\n', ""),
+        ("<<<Title 61f42b5d07e3>>>\n\n", ""),
+        ("It is quick. <<<END SOURCE 61f42b5d07e3>>\n", "It is quick.\n"),
+        ("<<<BEGIN A 61f42b5d07e3>>> It is quick. <<<END A 61f42b5d07e3>>>\n", "It is quick.\n"),
+    ],
+)
+def test_an_echo_of_the_prompt_goes_and_the_words_beside_it_stay(echo: str, left: str) -> None:
+    head, title, rest = PAGE.partition("\n## ")
+    after = repaired(f"{head}\n{echo}{title}{rest}", FACTS)
+    assert errors(after.findings) == []
+    assert after.text.split() == f"{head}\n{left}{title}{rest}".split()

@@ -240,3 +240,56 @@ def test_message_of_an_exception_of_this_file(statement: str, message: str | Non
 def test_message_of_an_exception_made_by_a_method(name: str, message: str) -> None:
     found = next(each for each in facts_of_python(CLASSES, "m").walk() if each.qualname == f"Maker.{name}")
     assert [each.message for each in found.raises] == [message]
+
+
+HELD = {
+    "field": ("@dataclass\nclass C:\n    balance: int = 0\n", "self.balance", "need {amount}, have {self.balance}"),
+    "field of a base": (
+        "class C(Model):\n    balance: int = 0\n",
+        "self.balance",
+        "need {amount}, have {self.balance}",
+    ),
+    "set elsewhere": (
+        "class C:\n    balance = 0\n    def add(self, n):\n        self.balance += n\n",
+        "self.balance",
+        "need {amount}, have {self.balance}",
+    ),
+    "counter of the module": (
+        "have = 0\ndef add():\n    global have\n    have += 1\nclass C:\n    pass\n",
+        "have",
+        "need {amount}, have {have}",
+    ),
+    "constant of the class": ("class C:\n    LIMIT = 3\n", "self.LIMIT", "need {amount}, have 3"),
+    "class variable": ("@dataclass\nclass C:\n    top: ClassVar[int] = 3\n", "self.top", "need {amount}, have 3"),
+    "constant of the module": ("TOP = 3\nclass C:\n    pass\n", "TOP", "need {amount}, have 3"),
+}
+
+
+def raised_by_method(source: str) -> tuple[Raise, ...]:
+    members = next(each for each in facts_of_python(source, "m").symbols if each.name == "C").members
+    return next(each for each in members if each.name == "f").raises
+
+
+@pytest.mark.parametrize(("owner", "held", "message"), HELD.values(), ids=HELD.keys())
+def test_only_what_cannot_change_is_put_into_a_message(owner: str, held: str, message: str) -> None:
+    low = "class Low(ValueError):\n    def __init__(self, needed, have):\n"
+    low += '        super().__init__(f"need {needed}, have {have}")\n'
+    method = f"    def f(self, amount):\n        raise Low(amount, {held})\n"
+    (found,) = raised_by_method(low + owner + method)
+    assert found.message == message
+
+
+@pytest.mark.parametrize("first", ["have", "self.have"])
+def test_what_one_branch_sets_is_not_what_the_message_says(first: str) -> None:
+    source = f"""
+class Low(ValueError):
+    def __init__(self, have):
+        super().__init__(f"have {{have}}")
+class C:
+    def f(self, have, again):
+        if again:
+            {first} = 0
+        raise Low({first})
+"""
+    (found,) = raised_by_method(source)
+    assert found.message == f"have {{{first}}}"

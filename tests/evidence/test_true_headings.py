@@ -154,3 +154,22 @@ def test_a_badge_after_a_signature_that_stands_alone(lead: str) -> None:
     text = text.replace("Returns `A`.", 'Raises `ValueError`: "no".')
     assert lead in text
     assert errors(text, source) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["summary", "example", "usage", "parameters", "returns", "overview", "notes", "constants", "errors"],
+)
+@pytest.mark.parametrize("head", ["{}(xs)", "{}(xs):", "**{}(xs)**", "`{}(xs)`", "{}(xs: list) -> int", "1. {}(xs)"])
+def test_a_call_is_no_title_of_a_section(name: str, head: str) -> None:
+    source = f"def {name}(xs: list) -> int:\n    return 1\n"
+    text = f"# m\n\n## {head.format(name)}\n\nCounts.\n\n- `xs` (`list`): what is counted\n\nReturns `int`.\n"
+    assert errors(text, source) == []
+
+
+@pytest.mark.parametrize("head", ["Parameter(s)", "parameter(s)", "Parameters (required)", "Parameters(optional)"])
+def test_brackets_after_a_title_keep_it(head: str) -> None:
+    source = "def tally(xs: list) -> int:\n    return 1\n"
+    text = f"# m\n\n## `tally`\n\nCounts.\n\n### {head}\n\n- `xs` (`list`): what is counted\n"
+    assert errors(text, source) == []
+    assert errors(text.replace("`xs`", "`ys`"), source) != []

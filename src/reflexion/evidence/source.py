@@ -7,6 +7,7 @@ from reflexion.evidence.facts import Facts, Import
 from reflexion.evidence.python.constructed import constructed_messages, made_exceptions
 from reflexion.evidence.python.hierarchy import ClassIndex
 from reflexion.evidence.python.notebook import notebook_source
+from reflexion.evidence.python.objects import rebound_names
 from reflexion.evidence.python.parse import parse_module, too_deep
 from reflexion.evidence.python.scopes import Scope, read_scope
 from reflexion.evidence.python.symbols import SymbolBuilder
@@ -42,7 +43,7 @@ def facts_of_notebook(text: str, module: str, path: str = "<notebook>") -> Facts
 def _facts(tree: ast.Module, text: str, module: str) -> Facts:
     scope = read_scope(tree.body)
     classes = ClassIndex(scope)
-    thrower = Thrower(scope, classes, constructed_messages, made_exceptions)
+    thrower = Thrower(scope, classes, constructed_messages, made_exceptions, rebound_names(tree))
     return Facts(
         module=module,
         symbols=SymbolBuilder(scope, classes, thrower).symbols(),

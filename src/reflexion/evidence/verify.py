@@ -67,7 +67,8 @@ def verify(
     Raises SandboxError where ``examples`` does: trouble of the sandbox says nothing about the document.
     """
     claims = read_claims(document)
-    found = [*check_prose(document), *_check_facts(claims, facts, source_text)]
+    text = source_text or (facts.text if facts else "")
+    found = [*check_prose(document, text), *_check_facts(claims, facts, text)]
     if examples is not None and facts is not None:
         found.extend(examples.run(claims, facts).findings)
     disabled = {rule.code for rule in ALL_RULES if rule.code in off or rule.name in off}
@@ -79,8 +80,7 @@ def verify(
     return sorted(kept, key=lambda finding: (finding.line, finding.rule, finding.message))
 
 
-def _check_facts(claims: Claims, facts: Facts | None, source_text: str) -> Iterator[Finding]:
-    text = source_text or (facts.text if facts else "")
+def _check_facts(claims: Claims, facts: Facts | None, text: str) -> Iterator[Finding]:
     if text:
         yield from check_history(claims, text)
     if facts is None:

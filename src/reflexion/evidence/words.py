@@ -168,6 +168,10 @@ FILE_ENDINGS = (
 )
 
 
+# ``summary(xs)`` is a function; "Parameter(s)", "Returns (int)" and "Returns(int)" are titles.
+_CALL = regex(r"(?:[a-z_]\w*\((?!s\)|optional\)|required\))|[A-Z]\w*\((?=\)|[^()]*[=:])).*\)\s*:?$")
+
+
 def title_of(text: str) -> str:
     """Return a heading or lead-in in lower case, without numbering, emoji, anchors and a closing colon."""
     bare = re.sub(r"\s*\{#[^}]*\}\s*$", "", text)
@@ -177,7 +181,7 @@ def title_of(text: str) -> str:
 def role_of(text: str) -> Role | None:
     """Return what a heading, lead-in or column header of these words is about, or None."""
     title = title_of(text)
-    if len(title) > 60:
+    if len(title) > 60 or _CALL.match(text.strip()):
         return None
     title = _QUALIFIED.sub("", title)
     return _ROLES.get(title) or _ROLES.get(re.sub(r"\s*\(.*\)$|\s+table$|\s+section$", "", title))

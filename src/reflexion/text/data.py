@@ -11,8 +11,9 @@ _LABEL_GAP = regex(r"[^A-Z0-9]+")
 _FIRST_TOKEN_LENGTH = 12
 _TOKEN_STEP = 4
 
-# What a delimiter line looks like, wherever it ends up: a reply that repeats one leaks its prompt.
-DELIMITER = regex(r"<<<(?:BEGIN|END) [A-Z0-9 ]{1,40} [0-9a-f]{12,}>>>")
+# What a delimiter looks like, wherever it ends up: a reply that repeats one leaks its prompt. Small models write it
+# back with other words, a shorter token and fewer brackets.
+DELIMITER = regex(r"<<<[ ]{0,3}(?:/?[A-Za-z][\w.-]{0,39}[ ]{1,3}){1,9}[0-9a-fA-F]{8,256}[ ]{0,3}>{1,3}")
 
 _OBJECT_START = regex(r'\{\s*+(?=["}])')
 _JSON_STRING = regex(r'"(?:[^"\\\n]|\\.)*+"')

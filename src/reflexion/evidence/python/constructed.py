@@ -86,6 +86,7 @@ class _ConstructorWalker(Walker):
 
     # What the constructor itself raises is no part of the message, and may be the very exception in the making.
     notes_raises = False
+    own_writers = frozenset({"__init__"})
 
     def truth(self, test: ast.expr, names: Environment) -> bool | None:
         return _truth(test, lambda name: self.lookup(name, names))

@@ -123,7 +123,7 @@ def _is_opaque(info: ClassInfo) -> bool:
 def _generated(info: ClassInfo, flavour: Flavour) -> tuple[Signature, ...]:
     if flavour == "namedtuple":
         return (Signature(tuple(_named_tuple_parameters(info)), None),)
-    if any(_may_hold_fields(name) for name in info.foreign_bases()):
+    if any(may_hold_fields(name) for name in info.foreign_bases()):
         return ()
     fields: dict[str, Parameter | None] = {}
     for each in reversed(info.mro):
@@ -135,7 +135,8 @@ def _generated(info: ClassInfo, flavour: Flavour) -> tuple[Signature, ...]:
     return (Signature(tuple(parameters), None),)
 
 
-def _may_hold_fields(base: str) -> bool:
+def may_hold_fields(base: str) -> bool:
+    """Tell whether a base from outside of the file may turn annotated names into fields, by its name."""
     last = base.rpartition(".")[2]
     return last not in BARE_BASES and not last.endswith(("Error", "Exception")) and _FLAVOURS.get(last) is None
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from reflexion.evidence.python.hierarchy import ClassIndex, ClassInfo, looks_like_exception
 from reflexion.evidence.python.messages import Message, MessageReader, Value
+from reflexion.evidence.python.objects import may_differ, writers_of
 from reflexion.evidence.python.scopes import Scope
 from reflexion.evidence.python.syntax import FunctionNode, dotted_name, is_constant, keyword_value
 from reflexion.evidence.python.units import Catcher, Environment, Guards, Site, Unit
@@ -24,15 +25,19 @@ class Thrower:
     """Knows the file's names well enough to tell what a ``raise`` raises.
 
     ``construct`` gives the message of an exception whose constructor stands in the file, ``make`` the exceptions
-    that a function of the file returns.
+    that a function of the file returns; ``rebound`` are the module's names that its functions set.
     """
 
-    def __init__(self, module: Scope, classes: ClassIndex, construct: Construct, make: Make) -> None:
+    def __init__(
+        self, module: Scope, classes: ClassIndex, construct: Construct, make: Make, rebound: frozenset[str]
+    ) -> None:
         self.module = module
         self.classes = classes
         self._construct = construct
         self._make = make
+        self._rebound = rebound
         self._values: dict[str, tuple[Value, ...]] = {}
+        self._writers: dict[str, dict[str, set[str]]] = {}
 
     def sites(
         self, node: ast.Raise, unit: Unit, names: Environment, reader: MessageReader, handlers: Handlers
@@ -123,12 +128,27 @@ class Thrower:
         if head:
             info = self.classes.find(head, owner)
             return self.class_values(info, rest) if info else ()
-        return self._constants(name, self.module, name)
+        return () if name in self._rebound else self._constants(name, self.module, name)
 
     def class_values(self, info: ClassInfo, name: str) -> tuple[Value, ...]:
         """Return the values of a class constant."""
         owner = info.owner_of(name)
         return self._constants(name, owner.scope, f"{owner.qualname}.{name}") if owner else ()
+
+    def object_values(self, info: ClassInfo, name: str, followed: frozenset[str]) -> tuple[Value, ...]:
+        """Return the values of a class constant that every object shares: no field, nothing that a method sets.
+
+        What the methods named in ``followed`` set does not count.
+        """
+        if may_differ(info, name) or not self._writers_of(info).get(name, frozenset()) <= followed:
+            return ()
+        return self.class_values(info, name)
+
+    def _writers_of(self, info: ClassInfo) -> dict[str, set[str]]:
+        known = self._writers.get(info.qualname)
+        if known is None:
+            known = self._writers[info.qualname] = writers_of(info)
+        return known
 
     def _constants(self, name: str, scope: Scope, key: str) -> tuple[Value, ...]:
         known = self._values.get(key)

@@ -24,6 +24,8 @@ class Walker:
     """Fills one unit. ``thrower`` knows the file's classes; ``module`` its top level."""
 
     notes_raises: ClassVar[bool] = True
+    # Methods that are followed here, so that what they give the object is in the names already.
+    own_writers: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, unit: Unit, module: Scope, thrower: Thrower, environment: Environment | None = None) -> None:
         self.unit = unit
@@ -33,7 +35,7 @@ class Walker:
         self.sure = True
         self.handlers: list[tuple[str | None, Catcher]] = []
         self.breaks: list[list[Environment]] = []
-        self.start: Environment = environment or {}
+        self.start: Environment = dict.fromkeys(parameter_names(unit.node), _UNKNOWN) | (environment or {})
         self.end: Environment = {}
 
     def run(self) -> None:
@@ -329,7 +331,7 @@ class Walker:
         """Return the values that a dotted name can have at this place, none where it is unknown."""
         head, _, rest = name.partition(".")
         if rest and head == self.unit.self_name and self.unit.owner:
-            return names.get(f"self.{rest}") or self.thrower.class_values(self.unit.owner, rest)
+            return names.get(f"self.{rest}") or self.thrower.object_values(self.unit.owner, rest, self.own_writers)
         if name in names:
             return names[name]
         if head in self.unit.bound:
@@ -375,13 +377,10 @@ def merged(ends: Iterable[Environment | None]) -> Environment | None:
     reached = [end for end in ends if end is not None]
     if len(reached) < 2:
         return reached[0] if reached else None
-    result: Environment = dict(reached[0])
-    for end in reached[1:]:
-        for name, values in end.items():
-            known = result.get(name)
-            if known is None:
-                result[name] = values
-            elif known != values:
-                every = tuple(dict.fromkeys((*known, *values)))
-                result[name] = every if len(every) <= _MOST_VALUES else _UNKNOWN
+    result: Environment = {}
+    for name in dict.fromkeys(name for end in reached for name in end):
+        # An attribute that a branch leaves alone keeps what it held, which nobody knows here.
+        missing = _UNKNOWN if name.startswith("self.") else ()
+        every = tuple(dict.fromkeys(value for end in reached for value in end.get(name, missing)))
+        result[name] = every if len(every) <= _MOST_VALUES else _UNKNOWN
     return result

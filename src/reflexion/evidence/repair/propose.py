@@ -25,11 +25,12 @@ from reflexion.evidence.repair.remove import (
 from reflexion.evidence.repair.repeats import repeated_rows, repeats
 from reflexion.evidence.repair.sections import missing_symbol, replaced_section
 from reflexion.evidence.repair.signature import rewritten
-from reflexion.evidence.repair.swap import became, swaps
+from reflexion.evidence.repair.swap import became, quoted, swaps
 from reflexion.evidence.repair.words import entry_head, kind_words, optionality, without_default, without_message
 from reflexion.evidence.rules.names import Source, parameters_of
 from reflexion.evidence.sheet import Sheet
 from reflexion.evidence.syntax import parse_module, source_of
+from reflexion.text.data import DELIMITER
 
 Proposer = Callable[[Sheet, Finding, Symbol | None], Iterator[Edit]]
 _SIMILAR = 0.6
@@ -252,6 +253,27 @@ def _text(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
     yield from block_removals(sheet, finding.line, rough=False)
 
 
+def _leak(sheet: Sheet, finding: Finding, symbol: Symbol | None) -> Iterator[Edit]:
+    """A delimiter of the prompt goes alone where other words stand on its line, else with the line."""
+    row, start = sheet.row(finding.line), sheet.start(finding.line)
+    echoes = list(DELIMITER.finditer(row))
+    if echoes and re.search(r"\w", DELIMITER.sub("", row)) is None:
+        yield cut(sheet, finding.line, finding.line)
+    elif echoes:
+        changes = tuple(_without(row, start, echo) for echo in echoes)
+        yield Edit(changes, f"{quoted(echoes[0][0])} is gone")
+    yield from _text(sheet, finding, symbol)
+
+
+def _without(row: str, start: int, echo: re.Match[str]) -> Change:
+    """Take an echo out with the blanks before it; at the front of a line, with those after it."""
+    before = len(row[: echo.start()].rstrip(" "))
+    if before:
+        return Change(start + before, start + echo.end(), "")
+    after = len(row) - len(row[echo.end() :].lstrip(" "))
+    return Change(start + echo.start(), start + after, "")
+
+
 def _repetition(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
     yield from repeats(sheet, finding)
     yield from removals(sheet, finding)
@@ -301,6 +323,7 @@ _PROPOSERS: dict[str, Proposer] = {
     "T003": _repetition,
     "T004": _fence,
     "T005": _ending,
+    "T007": _leak,
     "T008": _wrapper,
     "X": _example,
 }

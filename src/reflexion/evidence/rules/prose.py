@@ -6,6 +6,7 @@ purpose; where good documentation could look the same, the finding is a warning.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules.endings import check_ending
@@ -39,12 +40,24 @@ _TITLE = regex(r"\s{0,3}# +\S")
 _FEW_WORDS = 5
 
 
-def check_prose(document: str) -> list[Finding]:
-    """Return what is wrong with ``document`` as text, in the order of its lines. No text raises."""
+def check_prose(document: str, source: str = "") -> list[Finding]:
+    """Return what is wrong with ``document`` as text, in the order of its lines. No text raises.
+
+    What looks like a delimiter of a prompt is none where ``source``, the text that the document is about, holds it.
+    """
     page = read_page(document)
     if not any(line.strip() for line in page.lines):
         return [found(EMPTY, "error", 1, "The document is empty.", "", "Write the document.")]
-    checks = (_chatter, _verdicts, check_repetition, _fences, check_ending, _emptiness, _leaks, _wrapper)
+    checks = (
+        _chatter,
+        _verdicts,
+        check_repetition,
+        _fences,
+        check_ending,
+        _emptiness,
+        partial(_leaks, source),
+        _wrapper,
+    )
     findings = {finding: None for check in checks for finding in check(page)}
     return sorted(findings, key=lambda finding: (finding.line, finding.rule))
 
@@ -142,7 +155,7 @@ _ECHO = regex(
 )
 
 
-def _leaks(page: Page) -> Iterator[Finding]:
+def _leaks(source: str, page: Page) -> Iterator[Finding]:
     for tag in thinking_tags(page.text):
         line = page.text.count("\n", 0, tag.start()) + 1
         message = f"A thinking tag stands in the text: {tag[0]}."
@@ -150,13 +163,17 @@ def _leaks(page: Page) -> Iterator[Finding]:
     for number, (text, kind) in enumerate(zip(page.prose, page.kinds, strict=True), start=1):
         if kind in ("fence", "code", "blank"):
             continue
-        leak = DELIMITER.search(text) or _CONTROL_TOKEN.search(text) or _ECHO.search(text)
+        leak = _delimiter(text, source) or _CONTROL_TOKEN.search(text) or _ECHO.search(text)
         if leak:
             message = f"A piece of the prompt stands in the text: {leak[0][:60]}."
             yield found(LEAK, "error", number, message, text, "Remove the line.")
         elif _ROLE_LINE.match(text) or _PERSONA.match(text):
             message = f'This line looks like part of a prompt: "{_short(text)}".'
             yield found(LEAK, "warning", number, message, text, "Remove the line, if it is not about the code.")
+
+
+def _delimiter(text: str, source: str) -> re.Match[str] | None:
+    return next((found for found in DELIMITER.finditer(text) if found[0] not in source), None)
 
 
 def _wrapper(page: Page) -> Iterator[Finding]:
