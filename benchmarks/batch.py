@@ -29,7 +29,7 @@ from typing import Any
 
 from reflexion.runs import find_records, read_record
 from tests.batch_double import rounds_of, write_sources
-from tests.chaos import run_chaos
+from tests.chaos import Chaos, run_chaos
 from tests.support import MODELS
 
 ROOT = Path(__file__).parent.parent
@@ -248,11 +248,12 @@ def many(asked: argparse.Namespace) -> bool:
 
 def chaos(asked: argparse.Namespace) -> bool:
     """Kills at random moments; prints what they cost, and every trouble."""
-    with tempfile.TemporaryDirectory() as name:
-        found = run_chaos(Path(name), asked.kills, asked.seed, files=asked.files, jobs=asked.jobs)
-    for trouble in found.troubles:
-        print(trouble)
-    print(json.dumps(found.summary()))
+    found = Chaos()
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            run_chaos(Path(name), found, asked.kills, asked.seed, files=asked.files, jobs=asked.jobs)
+    finally:
+        print("\n".join([*found.troubles, json.dumps(found.summary())]))
     return not found.troubles and found.most_repeats <= 1
 
 

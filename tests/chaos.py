@@ -17,6 +17,7 @@ from tests.batch_double import Replies, write_sources
 from tests.ollama_double import ModelInfo, OllamaDouble
 from tests.support import MODELS
 
+CALL_S = 0.01
 STARTING_S = 1.2
 LONGEST_RUN_S = 120.0
 
@@ -83,9 +84,12 @@ class Bench:
         return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-def run_chaos(folder: Path, kills: int, seed: int, *, files: int = 30, jobs: int = 8, call_s: float = 0.01) -> Chaos:
-    """Kill batches until there were enough kills, each batch to its end, and compare with an undisturbed one."""
-    chaos, moments, bench = Chaos(), random.Random(seed), Bench(folder, files, jobs, call_s)
+def run_chaos(folder: Path, chaos: Chaos, kills: int, seed: int, *, files: int = 30, jobs: int = 8) -> None:
+    """Kill batches until there were enough kills, each batch to its end, and compare with an undisturbed one.
+
+    What came of it so far is in ``chaos``.
+    """
+    moments, bench = random.Random(seed), Bench(folder, files, jobs, CALL_S)
     with bench.double() as double:
         assert bench.start("undisturbed").wait(LONGEST_RUN_S) == 0
         wanted = bench.pages("undisturbed")
@@ -96,7 +100,6 @@ def run_chaos(folder: Path, kills: int, seed: int, *, files: int = 30, jobs: int
         _disturbed_batch(bench, f"output{chaos.batches}", chaos, kills, moments)
         chaos.troubles += _differences(bench, f"output{chaos.batches}", wanted)
         chaos.batches += 1
-    return chaos
 
 
 def _disturbed_batch(bench: Bench, output: str, chaos: Chaos, kills: int, moments: random.Random) -> None:
