@@ -47,11 +47,14 @@ def name_in(body: Body) -> str:
 
 
 class Replies:
-    """What the three models say. ``call_s`` is what one call takes; ``most_rounds`` limits what the critic wants."""
+    """What the three models say. ``call_s`` is what one call takes; the critic wants ``rounds_of`` rounds of a module,
+    within ``least_rounds`` and ``most_rounds``.
+    """
 
-    def __init__(self, call_s: float = 0.0, most_rounds: int = MOST_ROUNDS) -> None:
+    def __init__(self, call_s: float = 0.0, most_rounds: int = MOST_ROUNDS, least_rounds: int = 1) -> None:
         self.call_s = call_s
         self.most_rounds = most_rounds
+        self.least_rounds = least_rounds
 
     def script(self, double: OllamaDouble) -> None:
         """Give each model of the double its function, for any number of calls."""
@@ -66,7 +69,7 @@ class Replies:
     def critic(self, body: Body) -> Act:
         """98 once there were rounds enough, else a little more than for the round before."""
         editions = _EDITION.findall(_texts(body))
-        wanted = min(rounds_of(name_in(body)), self.most_rounds)
+        wanted = max(self.least_rounds, min(rounds_of(name_in(body)), self.most_rounds))
         number = len(editions[-1])
         score = 98 if number >= wanted else 60 + number
         fix = f"Say more about b, {number}."
@@ -107,11 +110,12 @@ def main() -> int:
     parser.add_argument("--load-s", type=float, default=0.0, help="seconds that one load takes")
     parser.add_argument("--max-loaded", type=int, help="how many models fit in memory together")
     parser.add_argument("--most-rounds", type=int, default=MOST_ROUNDS, help="rounds that the critic wants at most")
+    parser.add_argument("--least-rounds", type=int, default=1, help="rounds that the critic wants at least")
     asked = parser.parse_args()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
     models = {name: ModelInfo() for name in MODELS.values()}
     with BatchDouble(models, max_loaded=asked.max_loaded, load_s=asked.load_s, repeat_last=True) as double:
-        Replies(asked.call_s, asked.most_rounds).script(double)
+        Replies(asked.call_s, asked.most_rounds, asked.least_rounds).script(double)
         _print(double.base_url)
         signal.sigwait({signal.SIGTERM, signal.SIGINT})
         _print(json.dumps(double.told()))

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import empty_checkpoint
 
+from reflexion.checkpoints import Checkpoints, thread_of
+from reflexion.manifest import Manifest
 from reflexion.runs import find_records, read_record
 from tests.ollama_double import Act, OllamaDouble, reply
 from tests.support import PAGE, SOURCE, CommandLine, approve, verdict
@@ -141,6 +145,24 @@ def test_after_a_kill_no_finished_call_is_repeated(cli: CommandLine, ollama_doub
     assert len(ollama_double.chats("critic:1b")) == 3
     assert pages_of(cli) == ["a.md", "b.md"]
     assert not (cli.folder / "output" / ".reflexion" / "checkpoints.sqlite").exists()
+
+
+def test_what_a_kill_leaves_of_a_file_that_is_done_goes_with_the_next_run(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    sources(cli, "a", "b")
+    scripted(ollama_double)
+    cli.run("-i", "src")
+    output = cli.folder / "output"
+    entry = Manifest(output).entry("b.py")
+    assert entry is not None
+    with Checkpoints(output) as kept:
+        for thread in (thread_of("b.py", entry.basis), f"{thread_of('b.py', entry.basis)}/1-9"):
+            place: RunnableConfig = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+            kept.saver.put(place, empty_checkpoint(), {}, {})
+    assert (output / ".reflexion" / "checkpoints.sqlite").exists()
+    assert cli.run("-i", "src").code == 0
+    assert not (output / ".reflexion" / "checkpoints.sqlite").exists()
 
 
 def test_resume_takes_up_the_last_run_with_its_own_command(cli: CommandLine, ollama_double: OllamaDouble) -> None:

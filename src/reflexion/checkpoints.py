@@ -5,20 +5,34 @@ it again, and a source, setting or model that changed meanwhile begins anew. A f
 """
 
 import sqlite3
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from reflexion.errors import InputError
+from reflexion.ollama.gate import settle_turn
 from reflexion.runs import RECORD_FOLDER
 
 if TYPE_CHECKING:
     from reflexion.manifest import Basis
 
 NAME = "checkpoints.sqlite"
+
+
+class _Saver(SqliteSaver):
+    """Tells the gate when what a model answered is kept, so that the next call can begin."""
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a step gave."""
+        super().put_writes(config, writes, task_id, task_path)
+        settle_turn()
 
 
 class Checkpoints:
@@ -39,7 +53,7 @@ class Checkpoints:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             # Strict: plain values only. A checkpoint is data from disk, and must not be able to make objects.
             serde = JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
-            self.saver = SqliteSaver(self._connection, serde=serde)
+            self.saver = _Saver(self._connection, serde=serde)
             self.saver.setup()
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"{self.path}: cannot be used: {error}; remove it to begin anew") from error
@@ -60,6 +74,11 @@ class Checkpoints:
     def has(self, thread: str) -> bool:
         """Return whether a file's work can be taken up."""
         return self.saver.get_tuple({"configurable": {"thread_id": thread}}) is not None
+
+    def threads(self) -> frozenset[str]:
+        """Return the names of all threads that have checkpoints."""
+        with self.saver.cursor(transaction=False) as cursor:
+            return frozenset(row[0] for row in cursor.execute("SELECT DISTINCT thread_id FROM checkpoints"))
 
     def forget(self, thread: str) -> None:
         """Drop the checkpoints of a file that is done, those of its pieces included."""

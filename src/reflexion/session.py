@@ -80,11 +80,13 @@ class Session:
         if self.manifest is None or self.plan.root is None:
             return list(self.plan.jobs)
         left = []
+        kept = self.checkpoints.threads() if self.checkpoints else frozenset()
         for job in self.plan.jobs:
             entry = self.manifest.entry(job.name)
             if entry is None or not self._is_unchanged(job):
                 left.append(job)
             else:
+                self._forget_finished(job, entry.basis, kept)
                 outcome.unchanged += 1
                 outcome.codes.append(0 if entry.outcome == "accepted" else 1)
         if outcome.unchanged:
@@ -94,6 +96,15 @@ class Session:
                 Note(f"{outcome.unchanged} of {len(self.plan.jobs)} files are unchanged and left out.{hint}")
             )
         return left
+
+    def _forget_finished(self, job: Job, basis: Basis, kept: frozenset[str]) -> None:
+        """Drop what a kill left of a file after the note in the manifest that it is done."""
+        if kept and self.checkpoints is not None:
+            from reflexion.checkpoints import thread_of
+
+            thread = thread_of(job.name, basis)
+            if any(name == thread or name.startswith(f"{thread}/") for name in kept):
+                self.checkpoints.forget(thread)
 
     def _is_unchanged(self, job: Job) -> bool:
         if job.path is None or self.manifest is None:
@@ -174,7 +185,7 @@ def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, wishes: Wishes | 
         bindings, notes = bind(config, server)
         for note in notes:
             emit(Note(note))
-        gate = Gate(ORDER, config.server.parallel)
+        gate = Gate(ORDER, config.server.parallel, hold=plan.folder is not None)
         context = Context(
             models=Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget),
             prompts=prompts,
