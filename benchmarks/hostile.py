@@ -12,18 +12,17 @@ import random
 import re
 import sys
 import time
-from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+from benchmarks.repair import claims_of, keeps, sentences_of
 from benchmarks.truth import ALL_MUTATORS, corpus_pages
 from benchmarks.truth_pages import Page
 from benchmarks.truth_source import CORPUS
 from reflexion.config import Role, RoleSettings
 from reflexion.context import Context
 from reflexion.errors import CallFailed
-from reflexion.evidence.document import read_claims
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source as Names
 from reflexion.evidence.source import facts_of_python
@@ -110,24 +109,6 @@ def spoiled_pages(runs: int, seed: int) -> Iterator[Spoiled]:
         yield spoil(pages[number % len(pages)], dice, dice.randint(1, MOST_FAULTS))
 
 
-def claim_keys(text: str) -> Counter[Hashable]:
-    """What a page claims, without where it stands and in which words."""
-    claims = read_claims(text)
-    kinds = ("signatures", "parameters", "returns", "raises", "constants", "bases")
-    records = ((kind, record._asdict()) for kind in kinds for record in getattr(claims, kind))
-    ignored = {"line", "list_id", "text", "where", "optional", "role"}
-    return Counter((kind, repr({key: item[key] for key in sorted(item.keys() - ignored)})) for kind, item in records)
-
-
-def sentences(text: str) -> Counter[Hashable]:
-    """The sentences of a page's prose, by their words."""
-    prose = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
-    lines = [line for line in prose.splitlines() if not re.match(r"\s*(\||#|```|:\w+ |[-*] |\d+\. )", line)]
-    found = re.split(r"(?<=[.!?])\s+|\n\s*\n", "\n".join(lines))
-    words = (" ".join(re.findall(r"\w+", sentence)) for sentence in found)
-    return Counter(sentence for sentence in words if sentence.count(" ") >= 4)
-
-
 def run_once(spoiled: Spoiled, double: OllamaDouble, graph: docs.Graph, examples: Examples, tally: Tally) -> list[str]:
     """Run the pipeline on one spoiled page and count what ships; return what is wrong with it."""
     name = spoiled.page.name
@@ -168,14 +149,15 @@ def names(page: str, name: str) -> bool:
 
 def count_kept(spoiled: Spoiled, shipped: str, tally: Tally) -> list[str]:
     """Count the true claims and sentences of the spoiled page, and those that shipped; return those that did not."""
-    lost: list[str] = []
-    for kind, read in (("claims", claim_keys), ("sentences", sentences)):
-        true = read(spoiled.page.text) & read(spoiled.text)
-        kept = true & read(shipped)
-        setattr(tally, kind, getattr(tally, kind) + true.total())
-        setattr(tally, f"{kind}_kept", getattr(tally, f"{kind}_kept") + kept.total())
-        lost += [f"lost {kind}: {one}" for one in (true - kept)]
-    return lost
+    claims = claims_of(spoiled.page.text) & claims_of(spoiled.text)
+    lost_claims = claims - claims_of(shipped)
+    tally.claims += len(claims)
+    tally.claims_kept += len(claims) - len(lost_claims)
+    said = {sentence for sentence in sentences_of(spoiled.page.text) if keeps(spoiled.text, sentence)}
+    unsaid = {sentence for sentence in said if not keeps(shipped, sentence)}
+    tally.sentences += len(said)
+    tally.sentences_kept += len(said) - len(unsaid)
+    return [f"lost claim: {one}" for one in lost_claims] + [f"lost sentence: {one}" for one in unsaid]
 
 
 def context_for(url: str, examples: Examples) -> Context:

@@ -183,10 +183,10 @@ def test_a_failure_that_would_come_again_is_not_taken_up(cli: CommandLine, ollam
     cli.source()
     ollama_double.script("gen:1b", *[reply("")] * 4)
     assert cli.run("-i", "add.py", "--max-attempts", "1").code == 4
-    approve(ollama_double)
-    ollama_double.script("gen:1b", reply(PAGE))
-    assert cli.run("-i", "add.py", "--max-attempts", "1").code in (0, 4)
-    assert len(ollama_double.chats("gen:1b")) > 2
+    ollama_double.script("gen:1b", *[reply("")] * 4)
+    asked = len(ollama_double.chats("gen:1b"))
+    assert cli.run("-i", "add.py", "--max-attempts", "1").code == 4
+    assert len(ollama_double.chats("gen:1b")) == 2 * asked
 
 
 def test_two_runs_on_one_folder_are_refused(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -257,18 +257,34 @@ def test_fail_fast_stops_at_the_first_failure(cli: CommandLine, ollama_double: O
     assert ollama_double.chats() == []
 
 
+def test_fail_fast_side_by_side_is_a_failure_and_no_interrupt(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    sources(cli, "b", "c")
+    cli.source("src/a.py", "def broken(:\n")
+    scripted(ollama_double)
+    assert cli.run("-i", "src", "--fail-fast", "--jobs", "3").code == 4
+
+
+def test_a_refused_output_is_no_run_to_take_up(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    sources(cli, "a")
+    (cli.folder / "output").mkdir()
+    (cli.folder / "output" / "a.md").write_text("# Mine\n", encoding="utf-8")
+    assert cli.run("-i", "src").code == 2
+    assert find_records(cli.folder / "output") == []
+    assert cli.run("resume").code == 2
+    assert ollama_double.chats() == []
+
+
 @pytest.mark.parametrize("option", ["--max-tokens", "--max-seconds"])
 def test_a_spent_budget_keeps_what_is_finished_and_the_rest_for_later(
     cli: CommandLine, ollama_double: OllamaDouble, option: str
 ) -> None:
     sources(cli, "a", "b")
+    ollama_double.script("gen:1b", lambda _: reply(PAGE, wait_s=1.2))  # One second is over when it has answered.
     scripted(ollama_double)
-    if option == "--max-seconds":
-        ollama_double.script("gen:1b", reply(PAGE))
     ended = cli.run("-i", "src", option, "1")
-    if option == "--max-tokens":
-        assert ended.code == 4
-        assert "tokens are used up (--max-tokens)" in ended.out
+    assert ended.code == 4
+    assert f"are used up ({option})" in ended.out
+    assert len(ollama_double.chats()) <= 1
     assert cli.run("-i", "src").code == 0
     assert pages_of(cli) == ["a.md", "b.md"]
 

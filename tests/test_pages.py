@@ -70,12 +70,12 @@ def test_pages_of_others_and_edited_ones_need_overwrite(tmp_path: Path) -> None:
     for content in ("# Mine\n", rendered().replace("Text", "Edited text"), "\xff"):
         path.write_text(content, encoding="latin-1")
         with pytest.raises(InputError, match="--overwrite"):
-            pages.check_writable(path, overwrite=False)
-        pages.check_writable(path, overwrite=True)
+            pages.WriteCheck(overwrite=False).check(path)
+        pages.WriteCheck(overwrite=True).check(path)
     path.write_text(rendered(), encoding="utf-8")
-    pages.check_writable(path, overwrite=False)
+    pages.WriteCheck(overwrite=False).check(path)
     path.write_bytes(rendered().replace("\n", "\r\n").encode())
-    pages.check_writable(path, overwrite=False)
+    pages.WriteCheck(overwrite=False).check(path)
 
 
 def test_an_input_is_never_an_output(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_an_input_is_never_an_output(tmp_path: Path) -> None:
     path.write_text(rendered(), encoding="utf-8")
     (tmp_path / "link.md").symlink_to(path)
     with pytest.raises(InputError, match="is an input"):
-        pages.check_writable(tmp_path / "link.md", [path], overwrite=True)
+        pages.WriteCheck([path], overwrite=True).check(tmp_path / "link.md")
 
 
 @pytest.mark.parametrize("path", ["file.txt/a.md", "folder", "x" * 300 + ".md", "/proc/nowhere/a.md"])
@@ -92,7 +92,7 @@ def test_where_nothing_can_be_written_is_found_before(tmp_path: Path, path: str)
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(InputError):
-        pages.check_writable(tmp_path / path, overwrite=True)
+        pages.WriteCheck(overwrite=True).check(tmp_path / path)
     assert sorted(tmp_path.rglob("*")) == before
 
 

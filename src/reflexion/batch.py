@@ -77,7 +77,6 @@ class Batch:
             these, left = left[:size], left[size:]
             self._window(these, started, count)
             started += size
-        self.outcome.not_started = len(left)
         if left:
             session.context.emit(Note(f"{len(left)} files were not started: {self.outcome.stopped}."))
         if plan.root is not None:
@@ -87,30 +86,32 @@ class Batch:
     def _window(self, jobs: Sequence[Job], started: int, count: int) -> None:
         """Run these files side by side, each in a thread and a seat of its own, and wait for all."""
         with self.session.gate.window(len(jobs)) as seats:
-            futures: dict[Future[int], Job] = {}
+            futures: list[Future[int]] = []
             for place, (job, seat) in enumerate(zip(jobs, seats, strict=True), start=started + 1):
                 future: Future[int] = Future()
-                futures[future] = job
+                futures.append(future)
                 arguments = (future, seat, job, place, count)
                 # A daemon: when a person says stop twice, no call under way may hold the process.
                 threading.Thread(target=self._in_seat, args=arguments, daemon=True).start()
-            self._wait(list(futures))
+            self._wait(futures)
+            self.outcome.codes += [future.result() for future in futures]
 
     def _wait(self, futures: Sequence[Future[int]]) -> None:
+        """Wait for all, for those under way also after a first KeyboardInterrupt. Raises what ended a thread."""
         try:
-            self._take(futures)
+            self._until_done(futures)
         except KeyboardInterrupt:
             under_way = self.session.gate.state().running
             self.session.context.emit(
                 Note(f"Interrupted: waiting for {under_way} calls under way; once more stops at once.")
             )
             self._stop("interrupted", Cancelled("interrupted; the same command takes up the rest"))
-            self._take([future for future in futures if not future.done()])
+            self._until_done(futures)
             self.outcome.codes.append(Cancelled.exit_code)
 
-    def _take(self, futures: Sequence[Future[int]]) -> None:
+    def _until_done(self, futures: Sequence[Future[int]]) -> None:
         for future in as_completed(futures):
-            self.outcome.codes.append(future.result())
+            future.result()
 
     def _in_seat(self, future: Future[int], seat: Seat, job: Job, place: int, count: int) -> None:
         try:
@@ -150,7 +151,8 @@ class Batch:
         if isinstance(error, BudgetSpent | Cancelled):
             self._stop(str(error), error)
             self.session.context.emit(_closed(job, STOPPED, error, f"can be taken up again: {error}"))
-            return error.exit_code
+            # What stopped the others has a code of its own: 130 is a person's Ctrl-C alone.
+            return FAILED
         known = isinstance(error, ReflexionError | OSError)
         detail = str(error) if known else f"a bug of reflexion, please report it: {type(error).__name__}: {error}"
         self.session.record.add(failed_entry(job.label, seconds, detail, error))

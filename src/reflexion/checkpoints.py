@@ -71,10 +71,6 @@ class Checkpoints:
             for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
                 self.path.with_name(name).unlink(missing_ok=True)
 
-    def has(self, thread: str) -> bool:
-        """Return whether a file's work can be taken up."""
-        return self.saver.get_tuple({"configurable": {"thread_id": thread}}) is not None
-
     def threads(self) -> frozenset[str]:
         """Return the names of all threads that have checkpoints."""
         with self.saver.cursor(transaction=False) as cursor:

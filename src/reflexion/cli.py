@@ -91,7 +91,6 @@ def docs_command(
 ) -> None:
     """Document source files: GENERATOR drafts, code checks, CRITIC scores, ADJUDICATOR settles, code decides."""
     from reflexion.documenting import Asked, document
-    from reflexion.walk import MAX_BYTES
 
     asked = Asked(
         inputs=inputs,
@@ -100,7 +99,7 @@ def docs_command(
         overrides=_overrides(engine, max_attempts, bar, model or [], jobs),
         include=include or (),
         exclude=exclude or (),
-        max_bytes=max_bytes or MAX_BYTES,
+        max_bytes=max_bytes,
         overwrite=overwrite,
         force=force,
         retry=retry,

@@ -38,7 +38,7 @@ class Asked:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
-    max_bytes: int = MAX_BYTES
+    max_bytes: int | None = None
     overwrite: bool = False
     force: bool = False
     retry: bool = False
@@ -83,7 +83,9 @@ def document(asked: Asked) -> int:
 
 def _plan(asked: Asked, loaded: LoadedConfig) -> Plan:
     protected = [Path(loaded.origin)] if loaded.origin != "defaults" else []
-    rules = WalkRules(tuple(asked.include), tuple(asked.exclude), asked.max_bytes)
+    rules = WalkRules(
+        tuple(asked.include), tuple(asked.exclude), MAX_BYTES if asked.max_bytes is None else asked.max_bytes
+    )
     return make_plan(asked.inputs, asked.output, overwrite=asked.overwrite, protected=protected, rules=rules)
 
 
@@ -93,6 +95,9 @@ def _run(loaded: LoadedConfig, plan: Plan, wishes: Wishes, options: batch.Option
         with open_session(loaded, plan, reporter, wishes) as session:
             try:
                 code = batch.Batch(session, options, _write_stdout).run().exit_code()
+            except ReflexionError as error:
+                code = error.exit_code
+                raise
             finally:
                 _close(session, code, reporter)
     except ReflexionError as error:

@@ -123,12 +123,6 @@ class Manifest:
         if source in self._sources:
             self._put(source, None)
 
-    def keep_only(self, sources: Collection[str]) -> None:
-        """Drop the sources that are no longer there; the next ``save`` writes it."""
-        with self._lock:
-            wanted = frozenset(sources)
-            self._sources = {source: entry for source, entry in self._sources.items() if source in wanted}
-
     def save(self) -> None:
         """Write the manifest whole, and end the journal. Raises InputError when it cannot be written."""
         with self._lock:

@@ -34,11 +34,10 @@ class Result:
 
 @dataclass(slots=True)
 class Outcome:
-    """Exit codes of a batch's files, how many were unchanged or never started, and why it stopped early ("": not)."""
+    """Exit codes of a batch's files, how many were unchanged, and why it stopped early ("": it did not)."""
 
     codes: list[int] = field(default_factory=list)
     unchanged: int = 0
-    not_started: int = 0
     stopped: str = ""
 
     def exit_code(self) -> int:

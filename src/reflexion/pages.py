@@ -112,11 +112,6 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def check_writable(path: Path, inputs: Sequence[Path] = (), *, overwrite: bool) -> None:
-    """Check one path as ``WriteCheck`` does. Raises InputError."""
-    WriteCheck(inputs, overwrite=overwrite).check(path)
-
-
 def write_page(path: Path, page: str) -> None:
     """Write a page whole or not at all, as UTF-8 with LF line ends, on every platform."""
     write_atomically(path, page.encode("utf-8", errors="replace"))

@@ -84,7 +84,7 @@ class RunRecord:
         """Write the record whole. Raises InputError when it cannot be written. A run without any file leaves none."""
         if self.path is None:
             return
-        if not self._has_files and exit_code in (0, 1):
+        if not self._has_files and exit_code in (0, 1, 2):
             _journal(self.path).unlink(missing_ok=True)
             return
         tail = {

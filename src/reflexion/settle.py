@@ -1,14 +1,12 @@
 """What ships of a run: the best candidate, mended as far as code can, verified as it will be read. Pure functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reflexion.evidence.facts import Facts
-from reflexion.evidence.finding import Finding
+from reflexion.evidence.finding import Check, Finding
 from reflexion.evidence.repair import repair
 from reflexion.verdict import errors_in
-
-Check = Callable[[str], list[Finding]]
 
 
 @dataclass(frozen=True, slots=True)

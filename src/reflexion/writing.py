@@ -55,7 +55,7 @@ def write_index(session: Session, outcome: Outcome) -> None:
 def _index_entry(job: Job, manifest: Manifest, folder: Path) -> IndexEntry:
     entry = manifest.entry(job.name)
     if entry is None:
-        return IndexEntry(None, job.name, "failed")
+        return IndexEntry(None, job.name, "without a page")
     page = Path(entry.page)
     # What a page that is not accepted says of itself may be nonsense.
     said = summary_of(pages.existing_page(folder / page) or "") if entry.outcome == "accepted" else ""

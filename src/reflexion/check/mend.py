@@ -11,8 +11,8 @@ from reflexion.check.pairs import Pair
 from reflexion.check.run import CheckResult, read_document, read_source, refuse_unknown
 from reflexion.errors import InputError
 from reflexion.evidence.facts import Facts
-from reflexion.evidence.finding import Finding
-from reflexion.evidence.repair import Check, Repaired, repair
+from reflexion.evidence.finding import Check, Finding
+from reflexion.evidence.repair import Repaired, repair
 from reflexion.evidence.verify import verify
 from reflexion.examples import Examples
 from reflexion.keep import Kept, extract, insert, without_blocks

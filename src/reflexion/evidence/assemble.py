@@ -1,11 +1,11 @@
 """A page written from the facts, with as much of what another page says as can stand without any error."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from reflexion.evidence.factpage import Told, outline, page_of, render, section
 from reflexion.evidence.facts import Facts, Raise, Symbol
-from reflexion.evidence.finding import Finding
+from reflexion.evidence.finding import Check, Finding
 from reflexion.evidence.locate import bare, code
 from reflexion.evidence.messages import compare_message
 from reflexion.evidence.rules.catalogue import PHANTOM_SYMBOL
@@ -14,7 +14,6 @@ from reflexion.evidence.survivors import Piece, collect
 
 __all__ = ["Check", "assemble_page", "outline", "render", "section", "told_of"]
 
-Check = Callable[[str], list[Finding]]
 
 _MOST_CHECKS = 250
 _BLAMINGS = 5

@@ -1,5 +1,6 @@
 """Finding: one thing that code knows to be wrong, or suspects, about a document."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,3 +30,7 @@ class Finding:
     stated: str = ""
     actual: str = ""
     symbol: str = ""
+
+
+Check = Callable[[str], list[Finding]]
+"""``verify``, bound to a source: what it finds about a text."""

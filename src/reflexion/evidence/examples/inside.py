@@ -61,7 +61,7 @@ class Recorder:
         for stream in {id(sys.stdout): sys.stdout, id(sys.__stdout__): sys.__stdout__}.values():
             try:
                 stream.flush()  # type: ignore[union-attr]
-            except Exception:
+            except Exception:  # The example may have put anything there; what it cannot flush it did not print.
                 continue
         return os.fstat(self.output).st_size - self.base
 
@@ -94,7 +94,7 @@ class Recorder:
         """Note what an expression is now, if it is anything."""
         try:
             value = get()
-        except Exception:
+        except Exception:  # It is nothing here, so there is nothing to compare: no record, and no pass either.
             return
         self.note("value", number, *self.texts(value))
 
@@ -202,7 +202,7 @@ class Runner:
                 if not name:
                     continue
                 self.names[name] = getattr(found, attribute) if attribute else found
-            except Exception:
+            except Exception:  # The example then meets the same failure itself, where it is recorded.
                 continue
 
     def step(self, code: str, line: int, mode: str, flags: int) -> None:

@@ -21,19 +21,20 @@ class ExamplesReport:
     """What the Python examples of one page showed.
 
     ``total`` counts the page's Python examples, ``ran`` those that ran far enough to be judged or were judged without
-    running (code that does not parse), ``not_run`` the rest, each with its reason: a rest is never a pass.
+    running (code that does not parse), ``failed`` those of them with an error, ``not_run`` the rest, each with its
+    reason: a rest is never a pass.
     """
 
     findings: tuple[Finding, ...] = ()
     total: int = 0
     ran: int = 0
+    failed: int = 0
     not_run: tuple[NotRun, ...] = ()
 
     @property
     def score(self) -> int | None:
         """Share, 0 to 100, of the examples that ran and do what the document says; None where none ran."""
-        wrong = sum(finding.level == "error" for finding in self.findings)
-        return 100 * max(0, self.ran - wrong) // self.ran if self.ran else None
+        return 100 * (self.ran - self.failed) // self.ran if self.ran else None
 
 
 def describe(report: ExamplesReport) -> str:

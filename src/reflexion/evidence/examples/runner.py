@@ -100,10 +100,11 @@ class ExampleRunner:
         not_run = tuple(NotRun(plan.example.line, one.not_run) for plan, one in pairs if one.not_run)
         lines = claims.text.split("\n")
         return ExamplesReport(
-            tuple(placed(finding, lines) for finding in sorted(found, key=lambda one: one.line)),
-            len(planned),
-            len(planned) - len(not_run),
-            not_run,
+            findings=tuple(placed(finding, lines) for finding in sorted(found, key=lambda one: one.line)),
+            total=len(planned),
+            ran=len(planned) - len(not_run),
+            failed=len(unparsed) + sum(any(it.level == "error" for it in one.findings) for one in judged),
+            not_run=not_run,
         )
 
     def _judged(self, plans: Sequence[Plan], names: SourceNames) -> list[Judgement]:

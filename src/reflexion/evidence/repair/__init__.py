@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from reflexion.evidence.assemble import assemble_page
 from reflexion.evidence.facts import Facts
-from reflexion.evidence.finding import Finding
-from reflexion.evidence.repair.search import Check, State, search
+from reflexion.evidence.finding import Check, Finding
+from reflexion.evidence.repair.search import State, search
 from reflexion.evidence.rules.prose_catalogue import EMPTY
 from reflexion.evidence.verify import by_gravity
 
-__all__ = ["Check", "Repaired", "repair"]
+__all__ = ["Repaired", "repair"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from reflexion.evidence.facts import Facts
-from reflexion.evidence.finding import Finding
+from reflexion.evidence.finding import Check, Finding
 from reflexion.evidence.listed import is_lead
 from reflexion.evidence.repair.edits import Draft, Edit, applied, compatible, first_draft
 from reflexion.evidence.repair.propose import proposals
 from reflexion.evidence.repair.remove import cut
 from reflexion.evidence.sheet import Section, Sheet
 
-Check = Callable[[str], list[Finding]]
 Key = tuple[str, str, str, str]
 Effect = tuple[tuple[str, str], ...]
 
