@@ -18,7 +18,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from reflexion.checkpoints import Checkpoints, thread_of
 from reflexion.manifest import Manifest
 from reflexion.runs import find_records, read_record
-from tests.ollama_double import Act, OllamaDouble, reply
+from tests.ollama_double import Act, OllamaDouble, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, verdict
 
 Body = dict[str, Any]
@@ -312,6 +312,17 @@ def test_a_server_that_comes_back_is_waited_for(cli: CommandLine, ollama_double:
     ollama_double.script("adj:1b", *[reply(PAGE)] * 2)
     assert cli.run("-i", "add.py").code == 0
     assert went_away.is_set()
+
+
+def test_a_model_that_is_gone_is_not_waited_for(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cli.configure(ollama_double.base_url, server={"away_s": 60})
+    cli.source()
+    ollama_double.script("gen:1b", reply(PAGE))
+    ollama_double.script("critic:1b", *[status(404, "model 'critic:1b' not found")] * 3)
+    began = time.monotonic()
+    assert cli.run("-i", "add.py").code == 3
+    assert time.monotonic() - began < 30
+    assert len(ollama_double.chats("critic:1b")) == 1
 
 
 # ------------------------------------------------------------------ side by side

@@ -17,6 +17,7 @@ from reflexion.errors import (
     ReflexionError,
     ServerError,
     ServerFault,
+    ServerUnreachable,
     StreamBroken,
 )
 from reflexion.events import FileFinished, FileStarted, Note
@@ -136,13 +137,18 @@ class Batch:
         return 0 if result.outcome == "accepted" else 1
 
     def _document(self, job: Job, source: Source) -> Result:
-        """Run the pipeline; when the server goes away, wait for it within the limit and take the file up again."""
-        thread = self.session.thread_of(job, source)
+        """Run the pipeline; when the server goes away, wait for it and take the file up again.
+
+        ``server.away_s`` is for all waits of a file together, so a server that comes and goes ends the run as well. A
+        model that is gone, or a server that is no Ollama, does not come back by itself and is not waited for.
+        """
+        thread, left = self.session.thread_of(job, source), self.session.away_s
         while True:
             try:
                 return large.document(self.graph, source, self.session.context, thread)
-            except ServerError as error:
-                if not self.session.wait_for_server(error):
+            except ServerUnreachable as error:
+                left = self.session.wait_for_server(error, left)
+                if not left:
                     raise
 
     def _failed(self, job: Job, error: Exception, seconds: float) -> int:

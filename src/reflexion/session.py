@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from reflexion.budget import Budget
 from reflexion.config import Config, LoadedConfig, Role, RoleSettings
 from reflexion.context import Context
-from reflexion.errors import ReflexionError, ServerError
+from reflexion.errors import ReflexionError, ServerError, ServerUnreachable
 from reflexion.events import Emit, Note
 from reflexion.examples import Examples
 from reflexion.loaders import Source
@@ -151,18 +151,22 @@ class Session:
                 self.gate.set_fits_together(all_loaded(models, self.server.loaded()))
         return self.gate.window_size(jobs)
 
-    def wait_for_server(self, error: ServerError) -> bool:
-        """Wait until the server answers again, within ``server.away_s``; return whether it does."""
-        if self.away_s <= 0:
-            return False
-        self.context.emit(Note(f"{error}; waiting up to {self.away_s:.0f} s for it"))
-        ends = time.monotonic() + self.away_s
+    def wait_for_server(self, error: ServerUnreachable, within_s: float) -> float:
+        """Wait until the server answers again; return how many of the seconds are left then, 0 where it does not.
+
+        Raises what the gate was closed with.
+        """
+        if within_s <= 0:
+            return 0.0
+        self.context.emit(Note(f"{error}; waiting up to {within_s:.0f} s for it"))
+        ends = time.monotonic() + within_s
         while time.monotonic() < ends:
             time.sleep(ASK_AGAIN_S)
+            self.gate.check_open()
             with contextlib.suppress(ServerError):
                 self.server.version()
-                return True
-        return False
+                return max(0.0, ends - time.monotonic())
+        return 0.0
 
 
 @contextlib.contextmanager
