@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reflexion.cli import KEYS_OF_MODELS
+from reflexion.commands.check import KEYS_OF_MODELS
 from reflexion.config import Config
 from reflexion.marker import Marker, read_marker
 from reflexion.pages import is_ours, render

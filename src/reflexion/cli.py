@@ -5,28 +5,18 @@ Heavy imports happen inside the command that needs them, so that ``reflexion --h
 
 import contextlib
 import io
-import json
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from reflexion import __version__, options
+from reflexion import __version__
+from reflexion.commands import check, docs, runs, words
 from reflexion.errors import ReflexionError, UsageError
 
-if TYPE_CHECKING:
-    from reflexion.config import LoadedConfig
-    from reflexion.examples import Examples
-
 DEFAULT_COMMAND = "docs"
-INTERRUPTED = 130
-# Keys of config.json that say nothing to `check`: where there are only these, it need not be read in full.
-KEYS_OF_MODELS = frozenset(
-    ["model_registry", "quality_score_bar", "max_attempts", "jobs", "roles", "server", "critic", "prompts"]
-)
 FAILED = 4
 
 
@@ -63,262 +53,16 @@ def root(
     """Hold the options that stand before every command."""
 
 
-@app.command("docs")
-def docs_command(
-    context: typer.Context,
-    inputs: options.Inputs,
-    output: options.Output = None,
-    config: options.Config = None,
-    engine: options.Engine = None,
-    max_attempts: options.MaxAttempts = None,
-    bar: options.Bar = None,
-    model: options.Model = None,
-    jobs: options.Jobs = None,
-    include: options.Include = None,
-    exclude: options.Exclude = None,
-    max_bytes: options.MaxBytes = None,
-    overwrite: options.Overwrite = False,
-    force: options.Force = False,
-    retry: options.Retry = False,
-    fail_fast: options.FailFast = False,
-    max_seconds: options.MaxSeconds = None,
-    max_tokens: options.MaxTokens = None,
-    require_examples: options.RequireExamples = False,
-    dry_run: options.DryRun = False,
-    output_format: options.DocsFormat = "text",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Document source files: GENERATOR drafts, code checks, CRITIC scores, ADJUDICATOR settles, code decides."""
-    from reflexion.documenting import Asked, document
-
-    asked = Asked(
-        inputs=inputs,
-        output=output,
-        config=config,
-        overrides=_overrides(engine, max_attempts, bar, model or [], jobs),
-        include=include or (),
-        exclude=exclude or (),
-        max_bytes=max_bytes,
-        overwrite=overwrite,
-        force=force,
-        retry=retry,
-        fail_fast=fail_fast,
-        dry_run=dry_run,
-        require_examples=require_examples,
-        max_seconds=max_seconds,
-        max_tokens=max_tokens,
-        form=output_format,
-        quiet=quiet,
-        verbose=verbose,
-        arguments=context.obj or (),
-    )
-    try:
-        code = document(asked)
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    if code == INTERRUPTED:
-        typer.echo("reflexion: interrupted; finished pages are kept, the same command takes up the rest", err=True)
-    raise typer.Exit(code)
-
-
-@app.command("resume")
-def resume_command(folder: options.OutputFolder = Path("output")) -> None:
-    """Take up the latest run in a folder that did not come to its end, with its own command line."""
-    from reflexion.runs import unfinished_command
-
-    arguments = unfinished_command(folder)
-    typer.echo(f"reflexion {shlex.join(arguments)}", err=True)
-    app(arguments, obj=tuple(arguments))
-
-
-@runs_app.callback()
-def runs_command(context: typer.Context, folder: options.OutputFolder = Path("output")) -> None:
-    """List the runs of an output folder, the latest first."""
-    from reflexion.history import list_runs
-
-    context.obj = folder
-    if context.invoked_subcommand is None:
-        typer.echo(list_runs(folder), nl=False)
-
-
-@runs_app.command("show")
-def runs_show(
-    context: typer.Context,
-    run: options.Run,
-    folder: options.SameFolder = None,
-    output_format: options.RunFormat = "text",
-) -> None:
-    """Show a run: its files, outcomes, scores and times; with --format json the whole record."""
-    from reflexion.history import show_run
-
-    typer.echo(show_run(folder or context.obj, run, output_format), nl=False)
-
-
-@runs_app.command("report")
-def runs_report(context: typer.Context, run: options.Run, folder: options.SameFolder = None) -> None:
-    """Write a run as one page of HTML beside its record."""
-    from reflexion.documenting import write_report
-    from reflexion.history import find_run
-
-    typer.echo(write_report(find_run(folder or context.obj, run)))
-
-
-def _overrides(
-    engine: str | None, max_attempts: int | None, bar: int | None, models: Sequence[str], jobs: int | None
-) -> dict[str, Any]:
-    """Return the command line's settings in the nesting of config.json."""
-    overrides: dict[str, Any] = {}
-    if engine is not None:
-        overrides["server"] = {"engine": engine}
-    if engine == "embedded" and models:
-        raise UsageError("--model has no effect with --engine embedded: its demo models serve every role")
-    if max_attempts is not None:
-        overrides["max_attempts"] = max_attempts
-    if bar is not None:
-        overrides["quality_score_bar"] = bar
-    if jobs is not None:
-        overrides["jobs"] = jobs
-    for item in models:
-        role, equals, name = item.partition("=")
-        if not equals or not name:
-            raise UsageError(f'--model: "{item}" should be ROLE=NAME, such as CRITIC=llama3:8b')
-        overrides.setdefault("model_registry", {})[role.strip().upper()] = name.strip()
-    return overrides
-
-
-@app.command("check")
-def check_command(
-    documents: options.Documents,
-    source: options.Sources = None,
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="text, json, sarif or github.")
-    ] = "text",
-    strict: Annotated[bool, typer.Option("--strict", help="A warning makes exit 1 too.")] = False,
-    known_only: Annotated[
-        bool, typer.Option("--known-only", help="Pass over documents whose source is not known.")
-    ] = False,
-    examples: options.Examples = False,
-    require_examples: options.RequireExamples = False,
-    config: options.Config = None,
-) -> None:
-    """Check documents against their sources by code alone: no model, no server."""
-    from reflexion.check.formats import FORMATS
-    from reflexion.check.pairs import find_pairs
-    from reflexion.check.run import run_check
-
-    if output_format not in FORMATS:
-        raise UsageError(f'--format: "{output_format}" is unknown; valid are {", ".join(FORMATS)}')
-    pairs, problems = find_pairs(documents, source or [], known_only=known_only)
-    off, runner = _check_settings(config, examples=examples, required=require_examples)
-    result = run_check(pairs, style=output_format, strict=strict, off=off, problems=problems, examples=runner)
-    typer.echo(result.text, nl=False)
-    for line in (*result.problems, *result.notes):
-        typer.echo(f"reflexion: {line}", err=True)
-    raise typer.Exit(result.exit_code)
-
-
-def _check_settings(config: Path | None, *, examples: bool, required: bool) -> "tuple[frozenset[str], Examples | None]":
-    """Return the rules that the configuration switches off, and who runs examples, or None.
-
-    ./config.json is read in full only where it has something about them: that takes longer than checking a page.
-    Raises SandboxUnavailable where examples are required.
-    """
-    from reflexion.examples import Examples
-
-    off, sandbox = frozenset[str](), None
-    if config is not None or _has_settings(Path("config.json")):
-        from reflexion.config import load_config
-
-        settings = load_config(config, {}, {}).config
-        off, sandbox = frozenset(settings.rules.off), settings.sandbox
-    runner = Examples(sandbox, required=required) if examples or required else None
-    for warning in runner.warnings() if runner else ():
-        typer.echo(f"reflexion: {warning}", err=True)
-    if runner and required:
-        runner.open()
-    return off, runner
-
-
-@app.command("repair")
-def repair_command(
-    documents: options.Documents,
-    source: options.Sources = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Replace the documents; without it the change is shown.")
-    ] = False,
-    backup: Annotated[bool, typer.Option("--backup", help="With --write: keep the old text as NAME.md.bak.")] = False,
-    examples: options.ExamplesToo = True,
-    require_examples: options.RequireExamples = False,
-    config: options.Config = None,
-) -> None:
-    """Mend by code what code can prove wrong in documents, and keep every true word: no model, no server.
-
-    Exit 1 when an error stands: without --write the documents are left as they are.
-    """
-    from reflexion.check.mend import run_repair
-    from reflexion.check.pairs import find_pairs
-
-    if backup and not write:
-        raise UsageError("--backup has no effect without --write")
-    pairs, problems = find_pairs(documents, source or [])
-    off, runner = _check_settings(config, examples=examples, required=require_examples)
-    result = run_repair(pairs, off, runner, write=write, backup=backup, problems=problems)
-    typer.echo(result.text, nl=False)
-    for line in (*result.problems, *result.notes):
-        typer.echo(f"reflexion: {line}", err=True)
-    raise typer.Exit(result.exit_code)
-
-
-def _has_settings(path: Path) -> bool:
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return path.exists()  # What is wrong with it is for load_config to say.
-    try:
-        keys = json.loads(content.decode("utf-8-sig"))
-    except ValueError:
-        return True
-    return not isinstance(keys, dict) or not keys.keys() <= KEYS_OF_MODELS
-
-
-@app.command("rules")
-def rules_command(
-    code: Annotated[
-        str | None, typer.Argument(metavar="[CODE]", help="A rule, to read all that is known of it.")
-    ] = None,
-) -> None:
-    """List the rules: code, level, name and what each finds; with a code, the whole of one."""
-    from reflexion.evidence.verify import ALL_RULES
-
-    if code is not None:
-        found = [rule for rule in ALL_RULES if code.upper() == rule.code or code == rule.name]
-        if not found:
-            raise UsageError(f"there is no rule {code}; `reflexion rules` lists them")
-        typer.echo(
-            f"{found[0].code} {found[0].name} ({found[0].level})\n\n{found[0].summary}\n\n{found[0].explanation}"
-        )
-        return
-    for rule in ALL_RULES:
-        typer.echo(f"{rule.code}  {rule.level:<7}  {rule.name:<24}  {rule.summary}")
-
-
-@config_app.command("schema")
-def config_schema() -> None:
-    """Print the JSON Schema of config.json."""
-    from reflexion.config import schema_text
-
-    typer.echo(schema_text(), nl=False)
-
-
-@prompts_app.command("show")
-def prompts_show(config: options.Config = None) -> None:
-    """Print the words in force, as a TOML file that can be edited and used."""
-    from reflexion.config import load_config
-    from reflexion.prompts import as_toml, load_prompts, prompts_folder
-
-    loaded: LoadedConfig = load_config(config, {}, {})
-    typer.echo(as_toml(load_prompts(DEFAULT_COMMAND, prompts_folder(loaded))), nl=False)
+app.command("docs")(docs.docs_command)
+app.command("resume")(docs.resume_command)
+app.command("check")(check.check_command)
+app.command("repair")(check.repair_command)
+app.command("rules")(check.rules_command)
+config_app.command("schema")(words.config_schema)
+runs_app.callback()(runs.runs_command)
+runs_app.command("show")(runs.runs_show)
+runs_app.command("report")(runs.runs_report)
+prompts_app.command("show")(words.prompts_show)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,26 @@
+"""``reflexion config schema`` and ``reflexion prompts show``: what can be set, and the words in force."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from reflexion import options
+
+if TYPE_CHECKING:
+    from reflexion.config import LoadedConfig
+
+
+def config_schema() -> None:
+    """Print the JSON Schema of config.json."""
+    from reflexion.config import schema_text
+
+    typer.echo(schema_text(), nl=False)
+
+
+def prompts_show(config: options.Config = None) -> None:
+    """Print the words in force, as a TOML file that can be edited and used."""
+    from reflexion.config import load_config
+    from reflexion.prompts import as_toml, load_prompts, prompts_folder
+
+    loaded: LoadedConfig = load_config(config, {}, {})
+    typer.echo(as_toml(load_prompts("docs", prompts_folder(loaded))), nl=False)
