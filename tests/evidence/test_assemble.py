@@ -1,5 +1,6 @@
 """A page assembled from facts and surviving prose: every fact is there, every true word, and nothing else."""
 
+import sysconfig
 from functools import partial
 from pathlib import Path
 
@@ -161,3 +162,18 @@ def test_over_all_true_pages_nine_of_ten_words_survive() -> None:
         words += len(said)
         kept += sum(keeps(page, one) for one in said)
     assert kept >= 0.9 * words
+
+
+STDLIB = Path(sysconfig.get_path("stdlib"))
+# Decorators whose first parameter is `cls`, functions that become methods elsewhere, a class with the name of its
+# module, messages with braces in braces, types with commas in brackets, classes and functions with nothing to say of.
+MODULES = ("json/__init__", "json/decoder", "dataclasses", "datetime", "enum", "typing", "functools", "abc", "inspect",
+           "email/headerregistry", "email/iterators", "unittest/util", "turtle", "this", "antigravity", "zipfile",
+           "argparse", "asyncio/tasks", "__future__", "concurrent/futures/_base")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if (STDLIB / f"{name}.py").exists()])
+def test_the_page_of_facts_of_a_real_module_has_no_error(name: str) -> None:
+    source = (STDLIB / f"{name}.py").read_text(encoding="utf-8")
+    facts = facts_of_python(source, Path(name).name)
+    assert errors(verify(render(facts), facts, source_text=source)) == []

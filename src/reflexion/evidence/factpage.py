@@ -30,6 +30,7 @@ class Told:
 
 
 NOTHING_TOLD = Told()
+NO_NAMES_OF_ITS_OWN = "This module defines no public names of its own."
 
 
 def render(facts: Facts) -> str:
@@ -43,7 +44,10 @@ def page_of(facts: Facts, told: Mapping[str, Told]) -> str:
     lines = [f"# {whole.title or code(facts.module)}", "", *(whole.opening or _summary(facts.docstring))]
     constants = [symbol for symbol in facts.symbols if needs_page(symbol) and symbol.kind == "constant"]
     lines += _constants(constants, whole.words)
-    for symbol in required_symbols(Source(facts)):
+    required = required_symbols(Source(facts))
+    if not required:
+        lines += [NO_NAMES_OF_ITS_OWN, ""]
+    for symbol in required:
         if symbol.kind not in {"constant", "enum member", "field"}:
             lines += section(symbol, told.get(symbol.qualname, NOTHING_TOLD))
     return "\n".join([*lines, *whole.closing]).rstrip("\n") + "\n"
@@ -93,7 +97,17 @@ def section(symbol: Symbol, told: Told = NOTHING_TOLD) -> list[str]:
     lines += _members(symbol, told.words)
     lines += _returns(symbol, told.words)
     lines += _raises(symbol, told.words)
-    return [*lines, *told.closing]
+    return [*lines, *(told.closing or _nothing_else(symbol, lines))]
+
+
+def _nothing_else(symbol: Symbol, lines: list[str]) -> list[str]:
+    """What there is to say of a symbol about which nothing is said: a heading and a bare signature tell a reader less
+    than that this is all.
+    """
+    if symbol.kind == "class" and not any(map(needs_page, symbol.members)):
+        return ["No public members of its own.", ""] if not symbol.signatures else []
+    called = symbol.kind in ("function", "method") and not parameters_of(symbol)
+    return ["Takes no parameters.", ""] if called and not any(line.startswith("**") for line in lines) else []
 
 
 def _summary(docstring: str | None) -> list[str]:
@@ -205,7 +219,8 @@ def _raises(symbol: Symbol, words: Words) -> list[str]:
     if not told:
         return []
     first = {key: next(one for one in symbol.raises if (one.type, one.message) == key) for key in told}
-    return ["**Raises:**", "", *(f"- {_raise(one)}{_when(one, words)}" for one in first.values()), ""]
+    # Messages that do not fit on a line are left out, and leave equal lines behind.
+    return ["**Raises:**", "", *dict.fromkeys(f"- {_raise(one)}{_when(one, words)}" for one in first.values()), ""]
 
 
 def _when(one: Raise, words: Words) -> str:

@@ -1,5 +1,6 @@
 """The texts under a role: what is returned, what is raised, which value a constant has, which bases a class has."""
 
+import ast
 import re
 
 from reflexion.evidence.claims import (
@@ -13,6 +14,7 @@ from reflexion.evidence.claims import (
 )
 from reflexion.evidence.collector import Collector, Scope
 from reflexion.evidence.entries import DASH, SEPARATOR, Entry, lead_texts, read_entry
+from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain, ticked
 from reflexion.evidence.results import is_object, is_truth
 from reflexion.evidence.sentences import (
@@ -28,7 +30,7 @@ from reflexion.evidence.sentences import (
     unquoted,
 )
 from reflexion.evidence.statements import keys_in
-from reflexion.evidence.syntax import is_literal
+from reflexion.evidence.syntax import is_literal, source_of
 from reflexion.evidence.titles import Named
 from reflexion.evidence.typenames import is_known_type, is_type
 from reflexion.patterns import regex
@@ -243,9 +245,17 @@ def add_bases(inline: Inline, scope: Scope, out: Collector) -> None:
     names = re.findall(rf"{CODE_ON}([\w.\[\], ]+){CODE_OFF}", inline.marked) or re.findall(
         r"[A-Za-z_][\w.]*", inline.marked if re.fullmatch(r"[\w.,\s\[\]\ue002\ue003]+", inline.marked) else ""
     )
-    bases = tuple(part.strip() for name in names for part in name.split(", ") if part.strip())
+    bases = tuple(part for name in names for part in _outer_parts(name))
     if bases and all(re.fullmatch(r"[A-Za-z_][\w.]*(?:\[.*\])?", base) for base in bases):
         out.bases.append(BaseClaim(inline.line, scope.subject, bases, ticked(inline.marked)))
+
+
+def _outer_parts(names: str) -> list[str]:
+    """Cut a list of types at its commas, those between brackets left alone."""
+    tree = parse_expression(names)
+    if isinstance(tree, ast.Tuple):
+        return [part for element in tree.elts if (part := source_of(element))]
+    return [names.strip()] if names.strip() else []
 
 
 def constant_of(entry: Entry) -> tuple[str | None, str | None]:

@@ -8,6 +8,7 @@ from reflexion.evidence.claims import BaseClaim, ClaimedParameter, ConstantClaim
 from reflexion.evidence.expressions import parse_expression
 from reflexion.evidence.facts import ParameterKind
 from reflexion.evidence.syntax import parse_module, source_of
+from reflexion.evidence.words import BOUND_NAMES
 from reflexion.patterns import regex
 
 NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
@@ -123,8 +124,8 @@ def parameters_of(arguments: ast.arguments) -> list[ClaimedParameter]:
 
 
 def split_bound(parameters: list[ClaimedParameter]) -> tuple[str | None, list[ClaimedParameter]]:
-    """Take ``self`` or ``cls`` off the front."""
-    if parameters and parameters[0].name in ("self", "cls") and parameters[0].annotation is None:
+    """Take ``self`` or ``cls`` off the front, unless it has a type or a default of its own."""
+    if parameters and parameters[0].name in BOUND_NAMES and not (parameters[0].annotation or parameters[0].default):
         return parameters[0].name, parameters[1:]
     return None, parameters
 

@@ -145,7 +145,7 @@ def read_table(node: Node, scope: Scope, out: Collector) -> None:
         for row in body:
             out.add_history(row.line, "changelog", " | ".join(cell.plain for cell in row.cells))
         return
-    if _is_record(header, leader, body):
+    if _is_record(header, leader, body, scope):
         _read_record(body, out)
     elif leader is not None:
         _read_by_leader(_resolved(leader, header, scope), header, rows[0], body, scope, out)
@@ -180,10 +180,11 @@ def _is_changelog(header: list[Column], scope: Scope) -> bool:
     return scope.role == "changelog" or (header[:1] in (["version"], ["date"]) and len(header) > 1) or dated > 1
 
 
-def _is_record(header: list[Column], leader: Column | None, body: list[Node]) -> bool:
+def _is_record(header: list[Column], leader: Column | None, body: list[Node], scope: Scope) -> bool:
     """Say whether the rows are pairs of a label and a value, with a version, author or date among them."""
     labels = [role_of(row.cells[0].plain) for row in body if row.cells]
-    return len(header) == 2 and leader != "parameter" and any(role in HISTORY_ROLES for role in labels)
+    named = leader == "parameter" or scope.role in ("parameters", "attributes", "constants", "members")
+    return len(header) == 2 and not named and any(role in HISTORY_ROLES for role in labels)
 
 
 def _read_record(body: list[Node], out: Collector) -> None:

@@ -9,7 +9,16 @@ from reflexion.evidence.claims import SignatureClaim
 from reflexion.evidence.entries import DASH, lead_texts
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, MARK_OFF, MARK_ON, Inline, plain
 from reflexion.evidence.signatures import NAME, read_signature
-from reflexion.evidence.words import FILE_ENDINGS, KIND_PREFIXES, KIND_WORDS, NO_NAMES, Role, role_of, role_with_name
+from reflexion.evidence.words import (
+    BOUND_NAMES,
+    FILE_ENDINGS,
+    KIND_PREFIXES,
+    KIND_WORDS,
+    NO_NAMES,
+    Role,
+    role_of,
+    role_with_name,
+)
 from reflexion.patterns import regex
 
 _KINDS = "|".join(sorted(map(re.escape, KIND_WORDS), key=len, reverse=True))
@@ -281,7 +290,7 @@ def read_named(text: str, coded: bool, line: int) -> Named | None:
         # "Shebang (with path)" are words; only code may have a space before its brackets.
         return None
     if re.fullmatch(NAME, rest):
-        return Named(rest, kind, coded=coded) if _usable(rest) else None
+        return Named(rest, kind, coded=coded) if _usable(rest, coded) else None
     lead = " ".join(word for word in words if word in ("async", "def", "class"))
     signature = read_signature(f"{lead} {rest}".strip(), line)
     if signature is not None and _usable(signature.name):
@@ -299,7 +308,8 @@ def _spoken(words: list[str]) -> list[str]:
     return spoken or ["function"]
 
 
-def _usable(name: str) -> bool:
-    """Say whether a name can be a symbol of a module: no keyword, no file, no ordinary word."""
+def _usable(name: str, coded: bool = False) -> bool:
+    """Say whether a name can be a symbol of a module: no keyword, no file, no ordinary word but one set as code."""
     lowered = name.lower()
-    return not (keyword.iskeyword(name) or lowered in NO_NAMES or lowered.endswith(FILE_ENDINGS) or name == "__main__")
+    no_name = name in BOUND_NAMES or (lowered in NO_NAMES and not coded) or lowered == "todo"
+    return not (keyword.iskeyword(name) or no_name or lowered.endswith(FILE_ENDINGS) or name == "__main__")

@@ -150,7 +150,9 @@ KIND_PREFIXES = (
     "special",
 )  # fmt: skip
 # What no heading or entry of one bare word means as a name.
-NO_NAMES = frozenset({"none", "true", "false", "n/a", "self", "cls", "todo", "yes", "no", "and", "or", "if", "the"})
+NO_NAMES = frozenset({"none", "true", "false", "n/a", "yes", "no", "and", "or", "if", "the"})
+# What a method is bound to; elsewhere these are names of parameters like any other.
+BOUND_NAMES = frozenset({"self", "cls"})
 FILE_ENDINGS = (
     ".py",
     ".md",

@@ -13,6 +13,7 @@ from reflexion.evidence.rules.context import Page, nearest, report, required_sym
 from reflexion.evidence.rules.names import common_parameters, every_signature, parameters_of
 from reflexion.evidence.types import GRAVITY, Verdict, compare_types
 from reflexion.evidence.values import compare_values, default_text, says_nothing, says_required
+from reflexion.evidence.words import BOUND_NAMES
 
 VARIADIC = frozenset({"var-positional", "var-keyword"})
 STARS = {"var-positional": "*", "var-keyword": "**"}
@@ -155,7 +156,7 @@ def _phantom(page: Page, symbol: Symbol, entry: ParameterClaim) -> Finding | Non
 def _level_of_phantom(page: Page, symbol: Symbol, entry: ParameterClaim) -> Level | None:
     """A warning where the name can come through ``**kwargs``, a base or an attribute that is set elsewhere."""
     name = _bare(entry.name)
-    if name in {"self", "cls"} or not name.isidentifier():
+    if name in BOUND_NAMES or not name.isidentifier():
         return None
     if any(parameter.kind == "var-keyword" for parameter in parameters_of(symbol).values()):
         return "warning" if name not in page.source.names.others else None

@@ -43,8 +43,7 @@ def _wrong_type(page: Page, claim: ReturnClaim, symbol: Symbol) -> Finding | Non
     stated = "None" if claim.none and not claim.type else claim.type
     if not actual or not stated or any(_MANAGED.search(decorator) for decorator in symbol.decorators):
         return None
-    verdicts = [_compare(page, claim, stated, one) for one in actual]
-    level = level_of(min(verdicts, key=GRAVITY.index))
+    level = level_of(_verdict(page, claim, stated, actual))
     level = None if _is_one_value(claim) and (level != "error" or any(map(_MAY_BE_TRUE.search, actual))) else level
     true = " or ".join(f"`{one}`" for one in actual)
     verb = "yields" if claim.yields else "returns"
@@ -59,6 +58,18 @@ def _wrong_type(page: Page, claim: ReturnClaim, symbol: Symbol) -> Finding | Non
         stated=stated,
         actual=" | ".join(actual),
     )
+
+
+def _verdict(page: Page, claim: ReturnClaim, stated: str, actual: list[str]) -> Verdict:
+    """The best of all signatures; where several types are named for several signatures, the worst of those."""
+
+    def best(said: str) -> Verdict:
+        return min((_compare(page, claim, said, one) for one in actual), key=GRAVITY.index)
+
+    named = stated.split(" or ")
+    if len(named) == 1 or len(actual) == 1:
+        return best(stated)
+    return min(best(stated), max(map(best, named), key=GRAVITY.index), key=GRAVITY.index)
 
 
 def _is_one_value(claim: ReturnClaim) -> bool:

@@ -117,7 +117,9 @@ def _said_to_be_property(page: Page, claim: SignatureClaim, symbol: Symbol) -> b
 
 def _kind_of_word(page: Page, stated: SymbolClaim, symbol: Symbol) -> Iterator[Finding]:
     word = (stated.kind_word or "").lower()
-    if _contradicts(word, symbol, page.source):
+    # The title of a page names its module, and a module may have a class of its own name: `date` is no method then.
+    outer = page.source.resolve(stated.name) or symbol
+    if _contradicts(word, symbol, page.source) and _contradicts(word, outer, page.source):
         article = "an" if word[0] in "aeiou" else "a"
         yield _wrong_kind(page, stated.line, symbol, f"{article} {word}")
 
@@ -164,6 +166,7 @@ def _structure(page: Page, claim: SignatureClaim, symbol: Symbol) -> list[Findin
 
 def _against(page: Page, claim: SignatureClaim, symbol: Symbol, signature: Signature) -> list[Finding]:
     found = _returns(page, claim, symbol, signature.returns) if symbol.kind != "class" else []
+    claim = _with_first(claim, signature)
     if claim.is_class and not claim.parameters:
         return found
     shape = _shape(claim, signature)
@@ -175,6 +178,14 @@ def _against(page: Page, claim: SignatureClaim, symbol: Symbol, signature: Signa
         if stated.name in true:
             found += _parameter(page, claim, symbol, stated, true[stated.name])
     return found
+
+
+def _with_first(claim: SignatureClaim, signature: Signature) -> SignatureClaim:
+    """The claim with ``self`` or ``cls`` among its parameters where that is one like any other, as of a decorator."""
+    first = signature.parameters[0].name if signature.parameters else None
+    if claim.bound is None or claim.bound != first:
+        return claim
+    return claim._replace(parameters=(ClaimedParameter(claim.bound, "positional", None, None), *claim.parameters))
 
 
 def _names_only(claim: SignatureClaim) -> bool:
