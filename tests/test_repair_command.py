@@ -174,6 +174,13 @@ def test_line_ends_stay_as_they_are_where_something_is_mended(cli: CommandLine) 
     assert path.read_bytes() == PAGE.replace("\n", "\r\n").encode()
 
 
+def test_a_byte_order_mark_stays(cli: CommandLine) -> None:
+    path = page_file(cli, "")
+    path.write_bytes(WRONG.encode("utf-8-sig"))
+    assert repair(cli, "--write")[0] == 0
+    assert path.read_bytes() == PAGE.encode("utf-8-sig")
+
+
 @pytest.mark.parametrize("content", ['{"rulez": 1}', "[]", "", '{"max_attempts": 4,}'])
 def test_check_refuses_a_broken_configuration(cli: CommandLine, content: str) -> None:
     page_file(cli, PAGE)

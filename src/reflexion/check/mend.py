@@ -1,5 +1,6 @@
 """Run ``reflexion repair``: mend pages by code, and show or write what changed. No model, no server."""
 
+import codecs
 import difflib
 import hashlib
 from collections.abc import Sequence
@@ -120,7 +121,14 @@ def mend(pair: Pair, off: frozenset[str] = frozenset(), examples: Examples | Non
         after = _signed(before, done.text, marker, facts, digest)
     if "\r\n" in written:
         before, after = written, after.replace("\n", "\r\n")
-    return MendedPage(pair.document, before, after, done.mended, done.findings)
+    mark = _byte_order_mark(pair.document)
+    return MendedPage(pair.document, mark + before, mark + after, done.mended, done.findings)
+
+
+def _byte_order_mark(path: Path) -> str:
+    """What some editors put in front of a text; the page keeps its own."""
+    with path.open("rb") as file:
+        return "\ufeff" if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else ""
 
 
 def _repaired(body: str, facts: Facts | None, check: Check) -> Repaired:
