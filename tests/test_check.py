@@ -188,6 +188,7 @@ def test_a_pair_that_cannot_be_read_is_one_line_and_2_and_the_others_are_checked
     assert name in result.problems[0]
     assert "\n" not in result.problems[0]
     assert "P204" in result.text
+    assert result.text.endswith("1 document: 1 error, 0 warnings; 1 not checked\n")
 
 
 def test_a_missing_source_file_is_a_problem(here: Path) -> None:

@@ -26,7 +26,7 @@ def print_findings(
 ) -> str:
     """All findings in the given format; ends in a newline unless it is empty."""
     printers: dict[str, Callable[[], str]] = {
-        "text": lambda: _text(located, documents, rules),
+        "text": lambda: _text(located, documents, len(problems), rules),
         "json": lambda: _json([_record(one) for one in located]),
         "sarif": lambda: _json(_sarif(located, problems, rules)),
         "github": lambda: "".join(f"{_annotation(one, rules)}\n" for one in located),
@@ -53,7 +53,7 @@ def _record(one: Located) -> dict[str, str | int]:
     }
 
 
-def _text(located: Sequence[Located], documents: int, rules: Sequence[Rule]) -> str:
+def _text(located: Sequence[Located], documents: int, unread: int, rules: Sequence[Rule]) -> str:
     names = {rule.code: rule.name for rule in rules}
     lines: list[str] = []
     for one in located:
@@ -63,15 +63,16 @@ def _text(located: Sequence[Located], documents: int, rules: Sequence[Rule]) -> 
         if finding.evidence.strip():
             lines.append(f"    source: {finding.evidence}" if finding.rule[0] in "SPERD" else f"    {finding.evidence}")
         lines.append(f"    fix: {finding.fix}")
-    lines.append(summary(located, documents))
+    lines.append(summary(located, documents, unread))
     return "\n".join(lines) + "\n"
 
 
-def summary(located: Sequence[Located], documents: int) -> str:
-    """The closing line of the text format."""
+def summary(located: Sequence[Located], documents: int, unread: int) -> str:
+    """The closing line of the text format: what was checked, what was found, and how many could not be checked."""
     errors = sum(one.finding.level == "error" for one in located)
     warnings = len(located) - errors
-    return f"{_counted(documents, 'document')}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
+    left = f"; {unread} not checked" if unread else ""
+    return f"{_counted(documents, 'document')}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}{left}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -74,7 +74,7 @@ def run_check(
     checked = list(_check_all(pairs, disabled, examples, jobs or _processes(len(pairs))))
     located = [Located(one.document, finding) for one in checked for finding in one.findings]
     failed = (*problems, *(one.problem for one in checked if one.problem))
-    text = print_findings(located, len(checked), failed, ALL_RULES, style)
+    text = print_findings(located, sum(not one.problem for one in checked), failed, ALL_RULES, style)
     notes = tuple(one.note for one in checked if one.note)
     left = sum(one.examples for one in checked)
     if left:
