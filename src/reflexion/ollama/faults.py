@@ -3,9 +3,9 @@
 import json
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httpx
-import ollama
 import pydantic
 
 from reflexion.errors import (
@@ -18,6 +18,9 @@ from reflexion.errors import (
     StreamBroken,
 )
 from reflexion.ollama.address import is_loopback, without_credentials
+
+if TYPE_CHECKING:
+    import ollama
 
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|requires more system memory|cudaMalloc|insufficient memory|unable to allocate", re.IGNORECASE
@@ -65,6 +68,8 @@ def not_ollama(url: str, seen: str) -> NotOllama:
 
 def translate(error: Exception, url: str, model: str) -> Fault:
     """Turn what the client libraries raise during a call into a Fault. Unknown exceptions are raised as they are."""
+    import ollama  # Only a call needs it, and it is slow to import.
+
     if isinstance(error, ollama.ResponseError):
         return _from_response(error, url, model)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
@@ -84,7 +89,7 @@ def translate(error: Exception, url: str, model: str) -> Fault:
     raise error
 
 
-def _from_response(error: ollama.ResponseError, url: str, model: str) -> Fault:
+def _from_response(error: "ollama.ResponseError", url: str, model: str) -> Fault:
     text, status = str(error.error), error.status_code
     if status == 400 and "does not support thinking" in text:
         raise ThinkingUnsupported(text) from error

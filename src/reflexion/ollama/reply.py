@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from langchain_core.messages import AIMessageChunk
 from pydantic import BaseModel
 
 from reflexion.config import Role, RoleSettings
 from reflexion.errors import ReplyCut, ReplyEmpty, StreamBroken
 from reflexion.ollama.window import check_read_whole
 from reflexion.text import strip_thinking
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
 
 NANOSECONDS = 1e9
 
@@ -106,7 +108,7 @@ class Received:
         """What came as thinking so far."""
         return "".join(self._thinking)
 
-    def take(self, chunk: AIMessageChunk) -> str:
+    def take(self, chunk: "AIMessageChunk") -> str:
         """Keep one record and return what it adds, thinking included."""
         self.records += 1
         piece = str(chunk.content)
