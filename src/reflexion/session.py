@@ -17,9 +17,10 @@ from reflexion.examples import Examples
 from reflexion.loaders import Source
 from reflexion.lock import locked
 from reflexion.manifest import Basis, Manifest, models_digest, prompts_digest, settings_digest
+from reflexion.ollama.binding import bind, refuse_remote
 from reflexion.ollama.gate import Gate, all_loaded
 from reflexion.ollama.roles import Models
-from reflexion.ollama.server import Server, bind, refuse_remote
+from reflexion.ollama.server import Server
 from reflexion.outcome import Outcome
 from reflexion.plan import Job, Plan
 from reflexion.prompts import load_prompts, prompts_folder
