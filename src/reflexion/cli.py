@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from reflexion import __version__
-from reflexion.commands import check, docs, runs, words
+from reflexion.commands import check, docs, doctor, runs, words
 from reflexion.errors import ReflexionError, UsageError
 
 DEFAULT_COMMAND = "docs"
@@ -58,6 +58,7 @@ app.command("resume")(docs.resume_command)
 app.command("check")(check.check_command)
 app.command("repair")(check.repair_command)
 app.command("rules")(check.rules_command)
+app.command("doctor")(doctor.doctor_command)
 config_app.command("schema")(words.config_schema)
 runs_app.callback()(runs.runs_command)
 runs_app.command("show")(runs.runs_show)
