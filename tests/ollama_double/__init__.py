@@ -18,7 +18,8 @@ The fixtures ``ollama_double`` (models gen:1b, critic:1b, adj:1b) and ``make_oll
 Reply kinds: `reply`, `leaked_thinking`, `slow`, `no_final`, `eof`, `error_record`, `half_json`, `bad_utf8`,
 `status`, `html`, `reset`, `refuse`, `silence`, `runaway`, `dropped`. A script also takes a
 function from the request body to one of them. ``double.interfere("/api/tags", html())`` plays one before the normal
-answers of any other path. ``double.registry`` holds the models that ``/api/pull`` can fetch; `dropped` ends a pull in the middle.
+answers of any other path. ``double.registry`` holds the models that ``/api/pull`` can fetch; `dropped` ends a pull
+in the middle.
 
 Answered without a script, as docs/ollama.md says of the real server: unknown model, no model, no messages
 (load, unload), thinking asked of a model without it, a bad ``keep_alive``, option, format or schema, a prompt

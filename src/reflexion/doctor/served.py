@@ -44,6 +44,7 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
     ]
     if any(trouble.role is None for trouble in troubles):
         served.checks.append(Check("server", "note", "not asked: it is on another machine"))
+        served.checks += _not_looked_up(config)
         return served
     try:
         with Server(base_url, min(config.server.connect_s, REQUEST_S), REQUEST_S) as server:
@@ -52,7 +53,7 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
             served.fits = look_up(config, server)
             loaded = server.in_memory()
     except ReflexionError as error:
-        served.checks += _server_trouble(error, others)
+        served.checks += [*_server_trouble(error, others), *_not_looked_up(config)]
         return served
     cloud = {trouble.role for trouble in troubles}
     for fit in served.fits:
@@ -83,6 +84,13 @@ def _server_trouble(error: ReflexionError, others: Mapping[str, str]) -> Iterato
         if is_loopback(url) and (version := _version_at(url)):
             message = f"a server of version {version} answers at {without_credentials(url)} ({name})"
             yield Check("server", "note", message, f'"server": {{"base_url": "{without_credentials(url)}"}}')
+
+
+def _not_looked_up(config: Config) -> list[Check]:
+    return [
+        Check("model", "note", f"{model} not looked up", subject=role, facts={"model": model})
+        for role, model in config.model_registry.items()
+    ]
 
 
 def _server_help(error: ReflexionError) -> str:
