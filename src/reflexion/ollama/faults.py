@@ -86,7 +86,18 @@ def translate(error: Exception, url: str, model: str) -> Fault:
         return Fault(StreamBroken(f"{model}: the reply holds no record"), passing=True)
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | httpx.DecodingError | pydantic.ValidationError):
         return Fault(not_ollama(url, error.doc if isinstance(error, json.JSONDecodeError) else ""))
+    if isinstance(error, RecursionError) or _is_of_client(error):
+        return Fault(not_ollama(url, ""))
     raise error
+
+
+def _is_of_client(error: Exception) -> bool:
+    """Return whether the client stumbled over a record that is JSON, but no object: it takes that for granted."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = trace.tb_frame.f_globals.get("__name__", "") if trace else ""
+    return isinstance(error, AttributeError | TypeError) and where.partition(".")[0] in ("ollama", "langchain_ollama")
 
 
 def _from_response(error: "ollama.ResponseError", url: str, model: str) -> Fault:
