@@ -25,6 +25,13 @@ class _Asked(NamedTuple):
 
         return load_config(self.config, overrides_of(engine=self.engine, models=self.model or []), os.environ)
 
+    def command(self) -> str:
+        """Return the command that gets what is missing for just these options."""
+        import shlex
+
+        words = ["reflexion", "models", "pull", *(["--config", str(self.config)] if self.config else [])]
+        return shlex.join([*words, *(word for item in self.model or [] for word in ("--model", item))])
+
 
 def models_command(
     context: typer.Context,
@@ -47,7 +54,7 @@ def models_command(
     refuse_remote(loaded.config, loaded.base_url)
     with Server(loaded.base_url, loaded.config.server.connect_s) as server:
         needs = find_needs(loaded.config, server)
-    typer.echo(describe_needs(needs, "reflexion models pull"), nl=False)
+    typer.echo(describe_needs(needs, context.obj.command()), nl=False)
     raise typer.Exit(MISSING if needs.missing else 0)
 
 

@@ -46,8 +46,9 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
         served.checks.append(Check("server", "note", "not asked: it is on another machine"))
         served.checks += _not_looked_up(config)
         return served
+    limit = min(config.server.total_s, REQUEST_S)
     try:
-        with Server(base_url, min(config.server.connect_s, REQUEST_S), REQUEST_S) as server:
+        with Server(base_url, min(config.server.connect_s, limit), limit) as server:
             served.checks += _check_version(server)
             served.reached = True
             served.fits = look_up(config, server)

@@ -27,8 +27,10 @@ def check_config(
     facts: dict[str, Any] = {"origin": loaded.origin, "engine": loaded.config.server.engine}
     checks = [Check("config", "ok", found, facts=facts)]
     for note in notes:
-        helps = "unset OLLAMA_HOST" if "OLLAMA_HOST" in note else "reflexion docs --model CRITIC=NAME"
-        checks.append(Check("config", "warning", note, helps))
+        if note.startswith("OLLAMA_HOST"):
+            checks.append(Check("config", "note", note, "unset OLLAMA_HOST"))
+        else:
+            checks.append(Check("config", "warning", note, "reflexion docs --model CRITIC=NAME"))
     return loaded, checks
 
 

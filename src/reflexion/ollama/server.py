@@ -117,7 +117,7 @@ class Server:
             name=name,
             digest=digest,
             context_length=lengths[0] if lengths else 0,
-            capabilities=frozenset(map(str, capabilities)),
+            capabilities=frozenset(item for item in capabilities if isinstance(item, str)),
             remote_host=_text(answer, "remote_host"),
         )
 
