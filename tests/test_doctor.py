@@ -63,7 +63,7 @@ def test_a_healthy_set_up_has_every_row(ollama_double: OllamaDouble, command: Co
         assert {f"model {role}", f"call {role}", f"schema {role}"} <= set(names)
         model = found(report, "model", role)
         assert model.facts["context_length"] == 8192
-        assert len(model.facts["digest"]) == 64
+        assert len(str(model.facts["digest"])) == 64
         assert model.facts["capabilities"] == ["completion"]
         assert (found(report, "call", role).seconds or 0) > 0
         assert found(report, "schema", role).level == "ok"

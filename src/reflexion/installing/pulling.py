@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random
 
 from reflexion.errors import NotOllama, ReflexionError, ServerError, ServerUnreachable
 from reflexion.installing.needs import Need
@@ -64,11 +64,18 @@ class _Attempts:
         """Bytes of the parts that were named."""
         return sum(total for _, total in self.parts.values())
 
-    def stop(self, _: RetryCallState) -> bool:
-        """Say after a failed try whether it was the last one."""
+    def note_failed(self, _: RetryCallState) -> None:
+        """Count a try that failed."""
         self.in_vain = 0 if self.completed > self.best else self.in_vain + 1
         self.best = max(self.best, self.completed)
+
+    def stop(self, _: RetryCallState) -> bool:
+        """Say whether the try that failed was the last one."""
         return self.in_vain >= self.limit
+
+    def pause(self, first_s: float) -> float:
+        """Return the seconds until the next try: longer with each one that brought nothing."""
+        return min(LONGEST_S, first_s * 2.0**self.in_vain)
 
 
 def pull_missing(
@@ -115,9 +122,11 @@ def pull(server: Server, name: str, tell: Tell, attempts: int = ATTEMPTS, first_
         error = state.outcome.exception() if state.outcome else None
         tell(Progress(name, "", counted.completed, counted.total, again=str(error)))
 
+    jitter = wait_random(0, first_s)
     Retrying(
+        after=counted.note_failed,
         stop=counted.stop,
-        wait=wait_exponential_jitter(max=LONGEST_S, multiplier=first_s, jitter=first_s),
+        wait=lambda state: counted.pause(first_s) + jitter(state),
         retry=retry_if_exception_type((PullBroken, ServerUnreachable)),
         before_sleep=again,
         reraise=True,

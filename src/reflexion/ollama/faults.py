@@ -34,6 +34,13 @@ _RUNNER_DIED = re.compile(
     re.IGNORECASE,
 )
 _LOAD_TIMEOUT = re.compile(r"timed out waiting for .*(runner|server) to start", re.IGNORECASE)
+_UNREADABLE = (
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    httpx.DecodingError,
+    pydantic.ValidationError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,8 @@ def translate(error: Exception, url: str, model: str) -> Fault:
         return Fault(StreamBroken(f"{model}: a record of the reply was cut in the middle"), passing=True)
     if isinstance(error, ValueError) and "No generation chunks" in str(error):
         return Fault(StreamBroken(f"{model}: the reply holds no record"), passing=True)
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | httpx.DecodingError | pydantic.ValidationError):
+    if isinstance(error, _UNREADABLE) or _is_of_client(error):
         return Fault(not_ollama(url, error.doc if isinstance(error, json.JSONDecodeError) else ""))
-    if isinstance(error, RecursionError) or _is_of_client(error):
-        return Fault(not_ollama(url, ""))
     raise error
 
 

@@ -8,6 +8,7 @@ from reflexion.errors import ServerError
 from reflexion.ollama.faults import not_ollama
 
 SHOWN = 200
+BUSY = (429, 502, 503, 504)
 # Said of the way to the registry in the middle of a download; the server goes on with the same part when asked again.
 _PASSING = re.compile(
     r"max retries exceeded|\bEOF\b|connection reset|broken pipe|TLS handshake timeout|context deadline exceeded"
@@ -71,13 +72,13 @@ def required_record(line: str, name: str, url: str) -> PullRecord:
     return record
 
 
-def refused(name: str, text: str) -> ServerError:
+def refused(name: str, text: str, status: int = 500) -> ServerError:
     """Return the server's words about a pull as an error in one line: what it means, and what to do."""
     said = " ".join(text.split())
     said = said if len(said) <= SHOWN else f"{said[: SHOWN - 3]}..."
     if _FULL.search(text):
         return ServerError(f"{name}: the server's disk is full ({said}); make room and pull again")
-    if _PASSING.search(text):
+    if _PASSING.search(text) or status in BUSY:
         return PullBroken(f"{name}: the pull was broken off ({said})")
     if _OFFLINE.search(text):
         return ServerError(f"{name}: the server cannot reach its registry ({said}); check the network and pull again")

@@ -132,7 +132,7 @@ class Server:
         try:
             with self._client.stream("POST", "/api/pull", json={"model": name}, timeout=timeout) as response:
                 if response.status_code >= 400:
-                    raise refused(name, self._error_in(response))
+                    raise refused(name, self._error_in(response), response.status_code)
                 for line in response.iter_lines():
                     record = required_record(line, name, self.base_url)
                     done = done or record.done
