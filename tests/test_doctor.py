@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -292,6 +293,17 @@ def test_every_place_of_an_address_is_shown(
     assert warning.help == "unset OLLAMA_HOST"
 
 
+def test_the_variable_is_used_where_the_file_names_no_server(
+    ollama_double: OllamaDouble, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (command.folder / "config.json").write_text(json.dumps({"model_registry": MODELS}))
+    monkeypatch.setenv("OLLAMA_HOST", f":{ollama_double.port}")
+    report = report_of(command, "--no-calls")
+    facts = found(report, "address").facts
+    assert (facts["base_url"], facts["source"], facts["configured"]) == (ollama_double.base_url, "OLLAMA_HOST", None)
+    assert report.exit_code == 0
+
+
 def test_a_server_at_an_address_that_is_not_used_is_told(
     ollama_double: OllamaDouble, command: CommandLine, closed_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -402,6 +414,20 @@ def test_the_schema_describes_every_field() -> None:
     schema = json.loads(schema_text())
     assert set(schema["properties"]) == set(Report.__dataclass_fields__)
     assert schema["$defs"]["Check"]["properties"]["level"]["enum"] == ["ok", "note", "warning", "error"]
+
+
+def test_every_check_and_fact_is_documented(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "doctor.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|(.+)$", page, re.MULTILINE))
+    command.configure(ollama_double.base_url)
+    script_calls(ollama_double)
+    checks = list(report_of(command).checks)
+    for change in (of_a_small_window, of_a_near_name, of_a_cloud_model, of_thinking_without_it):
+        change(command, ollama_double)
+        checks += report_of(command, "--no-calls").checks
+    assert {check.check for check in checks} == set(rows)
+    for check in checks:
+        assert all(f"`{fact}`" in rows[check.check] for fact in check.facts), check
 
 
 def test_a_server_error_in_the_middle_keeps_the_other_rows(ollama_double: OllamaDouble, command: CommandLine) -> None:

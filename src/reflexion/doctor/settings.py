@@ -61,7 +61,8 @@ def check_address(loaded: LoadedConfig, environ: Mapping[str, str]) -> Iterator[
     used = without_credentials(loaded.base_url)
     others = "; ".join(f"{name} {value or 'not set'}" for name, value in shown.items() if name != source)
     facts: dict[str, Any] = {"base_url": used, "source": source} | {
-        name.replace("server.", ""): value or None for name, value in shown.items()
+        key: shown[name] or None
+        for key, name in (("configured", "server.base_url"), ("OLLAMA_HOST", "OLLAMA_HOST"), ("default", "default"))
     }
     yield Check("address", "ok", f"{used} from {source} ({others})", facts=facts)
     if configured and given:

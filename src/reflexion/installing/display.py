@@ -58,4 +58,5 @@ def _describe(result: Pulled) -> str:
     size = f", {gigabytes(result.size)}" if result.size else ""
     if result.outcome == "pulled":
         return f"{text}{size} in {duration(result.seconds)}"
-    return f"{text}: {result.error}" if result.error else f"{text}{size}"
+    error = result.error.removeprefix(f"{result.need.model}: ")
+    return f"{text}: {error}" if error else f"{text}{size}"
