@@ -20,6 +20,7 @@ from tests.support import MODELS, CommandLine
 
 SANDBOX_DEMANDED = os.environ.get("REFLEXION_DEMAND_SANDBOX") == "1"
 PACKAGE = Path(reflexion.__file__).parents[1]
+READER = TypeAdapter(Report)
 NUMBER = '{"number": 7}'
 
 
@@ -38,7 +39,7 @@ def report_of(command: CommandLine, *args: str) -> Report:
     """The report of ``reflexion doctor``, read as strictly as its schema says."""
     ended = command.run("doctor", "--format", "json", *args)
     assert ended.err == ""
-    report = TypeAdapter(Report).validate_json(ended.out, strict=True)
+    report = READER.validate_json(ended.out, strict=True)
     assert report.exit_code == ended.code
     assert json.loads(ended.out).keys() == Report.__dataclass_fields__.keys()
     assert "this is a bug" not in ended.out

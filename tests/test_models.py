@@ -6,9 +6,11 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 import venv
 import zipfile
 from pathlib import Path
@@ -20,15 +22,15 @@ from rich.console import Console
 
 import reflexion
 from reflexion.config import load_config
-from reflexion.errors import ModelMissing, NotOllama, ServerError
+from reflexion.errors import ModelMissing, NotOllama, PullBroken, ServerError
 from reflexion.installing.display import PullDisplay, describe_results
 from reflexion.installing.needs import find_needs
 from reflexion.installing.pulling import Progress, pull, pull_missing
 from reflexion.ollama.binding import nearest
-from reflexion.ollama.pull import PullBroken, PullRecord, read_record, refused
+from reflexion.ollama.pull import PullRecord, read_record, refused
 from reflexion.ollama.server import Server
 from tests.conftest import MakeDouble
-from tests.ollama_double import ModelInfo, OllamaDouble, dropped, html, reset, status
+from tests.ollama_double import ModelInfo, OllamaDouble, dropped, html, reset, silence, status
 from tests.ollama_double.replies import Act
 from tests.real_ollama import RealOllama
 from tests.support import MODELS, CommandLine
@@ -239,7 +241,7 @@ def test_a_server_that_goes_away_ends_the_rest(double: OllamaDouble, command: Co
         (html("[]"), "not its protocol"),
         (html(code=404), "HTML page"),
         (html('{"status": 3}'), "cut in the middle"),
-        (status(500, "open /root: no space left on device"), "the server's disk is full"),
+        (status(500, "write blob: no space left on device"), "the server's disk is full"),
         (status(400, "invalid model name"), "the registry has no such model"),
         (status(500, "dial tcp: lookup nowhere: no such host"), "cannot reach its registry"),
         (status(500, "a word nobody knows"), "the server cannot pull it (a word nobody knows)"),
@@ -260,6 +262,21 @@ def test_a_server_that_only_says_that_it_has_it_is_not_believed(double: OllamaDo
     ended = command.run("models", "pull")
     assert ended.code == 3
     assert ended.out.count("does not list it") == 2
+
+
+def test_an_interrupt_is_130_and_says_that_nothing_is_lost(double: OllamaDouble, command: CommandLine) -> None:
+    double.interfere("/api/pull", silence())
+    command.configure(double.base_url)
+    environment = os.environ | {"PYTHONPATH": str(Path(reflexion.__file__).parents[1])}
+    arguments = [sys.executable, "-m", "reflexion", "models", "pull"]
+    with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 30
+        while not pulls(double) and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.endswith("reflexion: interrupted; the same command goes on where it was\n")
 
 
 def test_a_terminal_gets_a_bar(double: OllamaDouble) -> None:

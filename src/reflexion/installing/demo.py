@@ -9,6 +9,8 @@ from collections.abc import Callable
 from reflexion.embedded.engine import missing_packages
 from reflexion.errors import ServerError
 
+STDERR = 2
+
 
 def install_demo(say: Callable[[str], None]) -> None:
     """Run pip for each package that is missing, and ``say`` what is run. Nothing is done where nothing is missing.
@@ -27,8 +29,9 @@ def install_demo(say: Callable[[str], None]) -> None:
 
 
 def _run(command: list[str]) -> None:
+    # Its progress goes where ours does; standard output is for what was done.
     done = subprocess.run(  # noqa: S603 (pip of this interpreter, with names of our own)
-        command, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), stderr=subprocess.PIPE, check=False
+        command, stdin=subprocess.DEVNULL, stdout=STDERR, stderr=subprocess.PIPE, check=False
     )
     if done.returncode == 0:
         return

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random
 
-from reflexion.errors import NotOllama, ReflexionError, ServerError, ServerUnreachable
+from reflexion.errors import NotOllama, PullBroken, ReflexionError, ServerError, ServerUnreachable
 from reflexion.installing.needs import Need
-from reflexion.ollama.pull import PullBroken, PullRecord
+from reflexion.ollama.pull import PullRecord
 from reflexion.ollama.server import Server
 
 # Tries in a row that brought nothing.

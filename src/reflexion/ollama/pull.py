@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from reflexion.errors import ServerError
+from reflexion.errors import PullBroken, ServerError
 from reflexion.ollama.faults import not_ollama
 
 SHOWN = 200
@@ -20,10 +20,6 @@ _OFFLINE = re.compile(
     r"dial tcp|no such host|network is unreachable|no route to host|connection refused", re.IGNORECASE
 )
 _FULL = re.compile(r"no space left|disk quota|not enough (disk )?space", re.IGNORECASE)
-
-
-class PullBroken(ServerError):
-    """A pull that ended early in a way that asking again may mend."""
 
 
 class PullRecord(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from reflexion.errors import ConfigError, DeadlineExceeded, ModelMissing, ServerError
+from reflexion.errors import ConfigError, DeadlineExceeded, ModelMissing, PullBroken, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
 from reflexion.ollama.faults import not_ollama, unreachable
 from reflexion.ollama.guard import Deadlines, Watchdog
-from reflexion.ollama.pull import PullBroken, PullRecord, refused, required_record
+from reflexion.ollama.pull import PullRecord, refused, required_record
 
 REQUEST_S = 30.0
 # What a server may stay silent for in the middle of a pull: it reads tens of gigabytes to verify them.
