@@ -59,13 +59,14 @@ ACTS: dict[str, Act] = {
     "nested": html(NESTED),
     "odd values": html(json.dumps({"version": 3, "models": 3, "model_info": [], "capabilities": {}, "message": 1})),
     "odd items": html(json.dumps({"version": "x", "models": [1, None], "model_info": {"a.context_length": "x"}})),
+    "escapes": html(json.dumps({"version": "\x1b[31m\n", "models": [{"name": "gen:1b"}, {"name": "gen:\x1b[2J\n"}]})),
     "odd names": html(json.dumps({"version": "", "models": [{"name": None, "size": "x"}], "capabilities": [1, None]})),
 }
 LIMITS = {"connect_s": 1, "first_token_s": 0.3, "idle_s": 0.3, "total_s": 0.4, "away_s": 0}
 # A call of a healthy model has to come through where other processes use the same cores.
 CALL_LIMITS = LIMITS | {"first_token_s": 0.8, "idle_s": 0.8, "total_s": 1.0}
 # Every answer has one reader; what is particular to these two is the list of models.
-OF_LISTS = ("silence", "500", "html", "a number", "odd values", "odd items", "odd names")
+OF_LISTS = ("silence", "500", "html", "a number", "odd values", "odd items", "odd names", "escapes")
 ANSWERS = [(path, name) for path in ("/api/version", "/api/show") for name in ACTS]
 ANSWERS += [(path, name) for path in ("/api/tags", "/api/ps") for name in OF_LISTS]
 # Two requests, tried twice each, of three models; each in less than a second.
@@ -86,9 +87,12 @@ def test_answers_about_the_server(make_ollama_double: MakeDouble, command: Comma
     report = report_of(command, "--no-calls")
     assert time.monotonic() - begun < BOUND_S
     assert report.exit_code in (0, 3)
+    if path == "/api/ps":  # What is loaded is no condition of a run.
+        assert report.exit_code == 0
+        assert [one.level for one in report.checks if one.check == "model"] == ["ok"] * 3
     assert {one.subject for one in report.checks if one.check == "model"} == set(MODELS)
     for check in report.checks:
-        assert "\n" not in check.message
+        assert (check.message + check.help).isprintable()
         assert check.help or check.level in ("ok", "note")
 
 

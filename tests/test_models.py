@@ -78,6 +78,15 @@ def test_what_is_needed_stands_beside_what_is_there(make_ollama_double: MakeDoub
     ]
 
 
+def test_names_of_a_server_cannot_steer_a_terminal(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    page = {"models": [{"name": "gen:\x1b[2J\n", "digest": "\x1b[31m"}]}
+    ollama_double.interfere("/api/tags", html(json.dumps(page)))
+    command.configure(ollama_double.base_url)
+    ended = command.run("models")
+    assert ended.code == 3
+    assert all(line.isprintable() for line in ended.out.splitlines())
+
+
 def test_nothing_missing_is_exit_0(ollama_double: OllamaDouble, command: CommandLine) -> None:
     command.configure(ollama_double.base_url)
     ended = command.run("models")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reflexion import options
-from reflexion.commands.docs import overrides_of
+from reflexion.commands.docs import INTERRUPTED, overrides_of
 from reflexion.errors import UsageError
 
 
@@ -30,6 +30,9 @@ def doctor_command(
     if output_format not in ("text", "json"):
         raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
     asked = Asked(config, overrides_of(engine=engine, models=model or []), output, not no_calls, require_examples)
-    report = examine(asked, os.environ)
+    try:
+        report = examine(asked, os.environ)
+    except KeyboardInterrupt as error:
+        raise typer.Exit(INTERRUPTED) from error
     typer.echo(as_json(report) if output_format == "json" else as_text(report), nl=False)
     raise typer.Exit(report.exit_code)

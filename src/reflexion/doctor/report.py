@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Level = Literal["ok", "note", "warning", "error"]
@@ -45,10 +45,16 @@ class Report:
 
 
 def make_report(version: str, checks: Sequence[Check], seconds: float) -> Report:
-    """Return the report of these checks."""
+    """Return the report of these checks. What a server said goes to a terminal: its control characters do not."""
+    checks = [replace(check, message=plain(check.message), help=plain(check.help)) for check in checks]
     codes = {check.exit_code for check in checks}
     code = next((code for code in EXIT_ORDER if code in codes), 0)
-    return Report(REPORT_VERSION, version, code == 0, code, round(seconds, 3), list(checks))
+    return Report(REPORT_VERSION, version, code == 0, code, round(seconds, 3), checks)
+
+
+def plain(text: str) -> str:
+    """Return a text for a terminal's line: what cannot be printed is a blank."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def as_json(report: Report) -> str:

@@ -52,7 +52,7 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
             served.checks += _check_version(server)
             served.reached = True
             served.fits = look_up(config, server)
-            loaded = server.in_memory()
+            loaded, checks = _check_loaded(server)
     except ReflexionError as error:
         served.checks += [*_server_trouble(error, others), *_not_looked_up(config)]
         return served
@@ -60,7 +60,7 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
     for fit in served.fits:
         served.checks += _check_fit(config, fit, prompts)
     served.fits = [fit for fit in served.fits if fit.role not in cloud]
-    served.checks += _check_memory(base_url, served.fits, loaded)
+    served.checks += [*checks, *_check_memory(base_url, served.fits, loaded)]
     return served
 
 
@@ -197,8 +197,15 @@ def _check_thinking(config: Config, fit: Fit) -> Iterator[Check]:
 # ------------------------------------------------------------------ memory
 
 
+def _check_loaded(server: Server) -> tuple[list[Loaded], list[Check]]:
+    try:
+        loaded = server.in_memory()
+    except ReflexionError as error:  # A run does without: it then lets the models take turns.
+        return [], [Check("loaded", "warning", str(error), _server_help(error))]
+    return loaded, [_describe_loaded(loaded)]
+
+
 def _check_memory(base_url: str, fits: Sequence[Fit], loaded: Sequence[Loaded]) -> Iterator[Check]:
-    yield _describe_loaded(loaded)
     sizes = {fit.info.name: fit.size for fit in fits if fit.info and fit.size}
     if not is_loopback(base_url):
         yield Check("memory", "note", "that of the server's machine cannot be known here")

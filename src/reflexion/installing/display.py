@@ -8,6 +8,7 @@ from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TimeRem
 from rich.progress import Progress as Bars
 
 from reflexion.doctor.memory import gigabytes
+from reflexion.doctor.report import plain
 from reflexion.installing.pulling import Progress, Pulled
 from reflexion.live import duration
 
@@ -45,12 +46,12 @@ class PullDisplay:
             self._bars.update(task, description=what, completed=progress.completed, total=progress.total or None)
 
     def _line(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(plain(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def describe_results(results: Sequence[Pulled]) -> str:
     """Return what became of each model, a line each."""
-    return "".join(f"{result.outcome:<9}  {_describe(result)}\n" for result in results)
+    return "".join(f"{result.outcome:<9}  {plain(_describe(result))}\n" for result in results)
 
 
 def _describe(result: Pulled) -> str:

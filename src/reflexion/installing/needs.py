@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from reflexion.config import Config, Role
 from reflexion.doctor.memory import gigabytes
+from reflexion.doctor.report import plain
 from reflexion.ollama.binding import nearest
 from reflexion.ollama.names import full_name
 from reflexion.ollama.server import Server
@@ -60,7 +61,7 @@ def describe_needs(needs: Needs, hint: str) -> str:
         lines += ["", f"also installed: {', '.join(needs.others)}"]
     if needs.missing:
         lines += ["", f"{len(needs.missing)} missing; get {'it' if len(needs.missing) == 1 else 'them'} with: {hint}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 def _state(need: Need) -> str:
