@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from reflexion.config import Role, RoleSettings
 from reflexion.errors import ReplyCut, ReplyEmpty, StreamBroken
 from reflexion.ollama.window import check_read_whole
-from reflexion.text import strip_thinking
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -152,6 +151,8 @@ class Received:
             raise ReplyCut(
                 f"{what}: the reply was cut at {request.num_predict} tokens; a larger num_predict may help", self.text
             )
+        from reflexion.text import strip_thinking  # Whoever looks at the server alone reads no text.
+
         if not strip_thinking(self.text).strip():
             raise ReplyEmpty(f"{what}: the reply is empty", self.text)
 
