@@ -46,7 +46,7 @@ def median_ms(run: Callable[[], object], times: int) -> float:
 
 
 def start() -> None:
-    """Time ``reflexion --version`` and ``--help`` as processes, beside a bare interpreter."""
+    """Time ``reflexion --version``, ``--help`` and a doctor that calls no model as processes, beside a bare one."""
     command = Path(sys.executable).with_name("reflexion")
     bare = median_ms(lambda: subprocess.run([sys.executable, "-c", ""], check=True), 15)
     print("| command | median s |\n| --- | --- |")
@@ -54,6 +54,12 @@ def start() -> None:
     for option in ("--version", "--help"):
         taken = median_ms(lambda option=option: subprocess.run([command, option], check=True, capture_output=True), 15)  # type: ignore[misc]
         print(f"| reflexion {option} | {taken / 1000:.3f} |")
+    with double_process() as url, tempfile.TemporaryDirectory() as folder:
+        config = {"model_registry": {role.value: model for role, model in MODELS.items()}, "server": {"base_url": url}}
+        (Path(folder) / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        asked = [str(command), "doctor", "--no-calls"]
+        taken = median_ms(lambda: subprocess.run(asked, cwd=folder, check=True, capture_output=True), 15)
+    print(f"| reflexion doctor --no-calls, healthy, server without latency | {taken / 1000:.3f} |")
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import typer
 
 from reflexion.cli import app
 from reflexion.config import schema_text
+from reflexion.doctor import report
 from reflexion.evidence.rules.guide import rules_page
 from reflexion.evidence.verify import ALL_RULES
 from scripts.events_page import events_page
@@ -32,6 +33,7 @@ def _add_help(command: object, name: str, parent: typer.Context | None, parts: l
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "config.schema.json": schema_text,
+    "doctor.schema.json": report.schema_text,
     "events.md": events_page,
     "rules.md": lambda: rules_page(ALL_RULES),
 }

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from reflexion import __version__
-from reflexion.commands import check, docs, runs, words
+from reflexion.commands import check, docs, doctor, models, runs, words
 from reflexion.errors import ReflexionError, UsageError
 
 DEFAULT_COMMAND = "docs"
@@ -32,9 +32,11 @@ app = typer.Typer(
 )
 config_app = typer.Typer(no_args_is_help=True, help="About config.json.", rich_markup_mode=None)
 runs_app = typer.Typer(invoke_without_command=True, help="Earlier runs: list them, or show one.", rich_markup_mode=None)
+models_app = typer.Typer(invoke_without_command=True, help="Models: what is needed, and get it.", rich_markup_mode=None)
 prompts_app = typer.Typer(no_args_is_help=True, help="About the words that models are given.", rich_markup_mode=None)
 app.add_typer(config_app, name="config")
 app.add_typer(runs_app, name="runs")
+app.add_typer(models_app, name="models")
 app.add_typer(prompts_app, name="prompts")
 
 
@@ -58,10 +60,13 @@ app.command("resume")(docs.resume_command)
 app.command("check")(check.check_command)
 app.command("repair")(check.repair_command)
 app.command("rules")(check.rules_command)
+app.command("doctor")(doctor.doctor_command)
 config_app.command("schema")(words.config_schema)
 runs_app.callback()(runs.runs_command)
 runs_app.command("show")(runs.runs_show)
 runs_app.command("report")(runs.runs_report)
+models_app.callback()(models.models_command)
+models_app.command("pull")(models.models_pull)
 prompts_app.command("show")(words.prompts_show)
 
 

@@ -11,7 +11,8 @@
     ├── ServerError ............... 3  the model server
     │   ├── ServerUnreachable          refused, reset, or never answered a connection
     │   ├── NotOllama                  something answered that does not speak the protocol
-    │   └── ModelMissing               a role's model is not installed
+    │   ├── ModelMissing               a role's model is not installed
+    │   └── PullBroken                 fetching a model ended early; asked again, the server goes on where it was
     ├── Cancelled ................. 130  asked to stop; what was not finished can be taken up again
     ├── BudgetSpent ............... 4  the run's seconds or tokens are used up; a higher limit takes up the rest
     └── CallFailed ................ 4  one model call, and so one file
@@ -77,6 +78,10 @@ class NotOllama(ServerError):
 
 class ModelMissing(ServerError):
     """A role's model is not installed; the text holds the command that installs it."""
+
+
+class PullBroken(ServerError):
+    """Fetching a model ended early in a way that asking again may mend."""
 
 
 class Cancelled(ReflexionError):

@@ -64,3 +64,8 @@ OutputFolder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="
 Run = Annotated[str, Argument(metavar="ID", help="A run, or the beginning of its name; reflexion runs lists them.")]
 SameFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="The output folder of the run.")]
 RunFormat = Annotated[str, Option("--format", metavar="NAME", help="text, or json: the whole record.")]
+
+# ------------------------------------------------------------------ doctor, models
+
+CheckedFolder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="The output folder to look at.")]
+DoctorFormat = Annotated[str, Option("--format", metavar="NAME", help="text, or json: one object.")]

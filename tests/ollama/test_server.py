@@ -6,8 +6,9 @@ import pytest
 
 from reflexion.config import Config, Role
 from reflexion.errors import ConfigError, ModelMissing, NotOllama, ServerError, ServerUnreachable
+from reflexion.ollama.binding import bind, refuse_remote
 from reflexion.ollama.names import full_name, is_cloud
-from reflexion.ollama.server import Server, bind, refuse_remote
+from reflexion.ollama.server import Server
 from tests.conftest import MakeDouble
 from tests.ollama_double import ModelInfo, OllamaDouble, html, status
 from tests.support import MODELS

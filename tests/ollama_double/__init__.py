@@ -16,8 +16,10 @@ The fixtures ``ollama_double`` (models gen:1b, critic:1b, adj:1b) and ``make_oll
 ``close`` at teardown. As a process of its own: ``python -m tests.ollama_double --help``.
 
 Reply kinds: `reply`, `leaked_thinking`, `slow`, `no_final`, `eof`, `error_record`, `half_json`, `bad_utf8`,
-`status`, `html`, `reset`, `refuse`, `silence`, `runaway`. A script also takes a function from the request body to
-one of them. ``double.interfere("/api/tags", html())`` plays one before the normal answers of any other path.
+`status`, `html`, `reset`, `refuse`, `silence`, `runaway`, `dropped`. A script also takes a
+function from the request body to one of them. ``double.interfere("/api/tags", html())`` plays one before the normal
+answers of any other path. ``double.registry`` holds the models that ``/api/pull`` can fetch; `dropped` ends a pull
+in the middle.
 
 Answered without a script, as docs/ollama.md says of the real server: unknown model, no model, no messages
 (load, unload), thinking asked of a model without it, a bad ``keep_alive``, option, format or schema, a prompt
@@ -31,6 +33,7 @@ from tests.ollama_double.replies import (
     KINDS,
     Act,
     bad_utf8,
+    dropped,
     eof,
     error_record,
     half_json,
@@ -54,6 +57,7 @@ __all__ = [
     "Request",
     "ScriptExhausted",
     "bad_utf8",
+    "dropped",
     "eof",
     "error_record",
     "half_json",

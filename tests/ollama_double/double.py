@@ -91,6 +91,8 @@ class OllamaDouble:
         record: Path | None = None,
     ) -> None:
         self.models: dict[str, ModelInfo] = {full_name(name): info for name, info in (models or {}).items()}
+        self.registry: dict[str, ModelInfo] = {}
+        self.downloaded: dict[str, int] = {}
         self.version = "0.17.4"
         self.requests: list[Request] = []
         self.failures: list[BaseException] = []

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tests.ollama_double import rules
 from tests.ollama_double.models import ModelInfo
+from tests.ollama_double.pulls import UNKNOWN, pull_lines
 from tests.ollama_double.records import Request, full_name
-from tests.ollama_double.replies import Act, Page, Refuse, Reply, Runaway, Silence, Status
+from tests.ollama_double.replies import Act, Dropped, Page, Refuse, Reply, Runaway, Silence, Status
 
 if TYPE_CHECKING:
     from tests.ollama_double.double import Listener, OllamaDouble
@@ -97,6 +98,8 @@ class Handler(BaseHTTPRequestHandler):
             self._preload(body)
         elif self.record.path == "/api/chat":
             self._chat(body)
+        elif self.record.path == "/api/pull":
+            self._pull(body)
         else:
             self._send(404, b"404 page not found", "text/plain")
 
@@ -105,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
             {
                 **self.double.models[name].tag(name),
                 "expires_at": "2099-01-01T00:00:00Z",
-                "size_vram": 0,
+                "size_vram": self.double.models[name].size_vram,
                 "context_length": window,
             }
             for name, window in self.double.memory.snapshot().items()
@@ -156,6 +159,26 @@ class Handler(BaseHTTPRequestHandler):
         record = {"model": body["model"], "created_at": CREATED_AT, "response": "", "done": True}
         self._json({**record, "done_reason": self._load_or_unload(*found, body)})
 
+    def _pull(self, body: dict[str, Any], act: Dropped | None = None) -> None:
+        asked = body.get("model") or body.get("name") or ""
+        if not asked or " " in asked:
+            self._error(400, "invalid model name")
+            return
+        name, double = full_name(asked), self.double
+        info = double.models.get(name) or double.registry.get(name)
+        self._write(_head(200, NDJSON))
+        if info is None:
+            self._write(b"".join(map(_chunk, (_line({"status": "pulling manifest"}), _line({"error": UNKNOWN})))))
+        else:
+            for line in pull_lines(name, info, double.downloaded, act):
+                self._write(_chunk(line))
+        if info is not None and act is None:
+            double.models[name] = info
+        if act is not None and act.end == "eof":
+            self.close_connection = True
+        else:
+            self._write(b"0\r\n\r\n")
+
     def _load_or_unload(self, name: str, info: ModelInfo, body: dict[str, Any]) -> str:
         if body.get("keep_alive") in (0, "0", "0s"):
             self.double.memory.unload(name)
@@ -173,6 +196,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._refuse(act)
             case Silence():
                 self._wait_for_release()
+            case Dropped():
+                self._pull(body, act)
             case Reply() | Runaway():
                 self._generate(act, body, name or full_name(body.get("model") or ""))
 

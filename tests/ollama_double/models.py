@@ -16,12 +16,13 @@ LEAST_NUM_CTX = 4
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What `/api/show` and `/api/tags` say of a model; ``context_length`` in tokens, ``size`` in bytes."""
+    """What `/api/show` and `/api/tags` say of a model; ``context_length`` in tokens, sizes in bytes."""
 
     context_length: int = 8192
     capabilities: tuple[str, ...] = ("completion",)
     family: str = "llama"
     size: int = 270_000_000
+    size_vram: int = 0
     parameter_size: str = "134.52M"
     quantization: str = "F16"
     details: dict[str, Any] = field(default_factory=dict)

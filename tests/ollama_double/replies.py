@@ -68,7 +68,16 @@ class Runaway:
     start: str = field(default="")
 
 
-Act = Reply | Status | Page | Refuse | Silence | Runaway
+@dataclass(frozen=True)
+class Dropped:
+    """A pull that ends early, when ``share`` of the model is there; what is there stays for the next one."""
+
+    share: float
+    end: Literal["eof", "none", "error", "half_json"] = "eof"
+    error: str = ""
+
+
+Act = Reply | Status | Page | Refuse | Silence | Runaway | Dropped
 Scripted = Act | Callable[[dict[str, Any]], Act]
 
 
@@ -153,6 +162,11 @@ def runaway(piece: str = "again and again ", *, gap_s: float = 0.0, start: str =
     return Runaway(piece, gap_s, start)
 
 
+def dropped(share: float, end: Literal["eof", "none", "error", "half_json"] = "eof", error: str = "") -> Dropped:
+    """A pull that ends when ``share`` of the model is there: connection cut, stream ended, error or half a record."""
+    return Dropped(share, end, error)
+
+
 # The names that a script file uses; its other keys are the function's arguments.
 KINDS: dict[str, Callable[..., Act]] = {
     kind.__name__: kind
@@ -171,5 +185,6 @@ KINDS: dict[str, Callable[..., Act]] = {
         refuse,
         silence,
         runaway,
+        dropped,
     )
 }

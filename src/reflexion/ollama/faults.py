@@ -3,9 +3,9 @@
 import json
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httpx
-import ollama
 import pydantic
 
 from reflexion.errors import (
@@ -19,6 +19,9 @@ from reflexion.errors import (
 )
 from reflexion.ollama.address import is_loopback, without_credentials
 
+if TYPE_CHECKING:
+    import ollama
+
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|requires more system memory|cudaMalloc|insufficient memory|unable to allocate", re.IGNORECASE
 )
@@ -31,6 +34,13 @@ _RUNNER_DIED = re.compile(
     re.IGNORECASE,
 )
 _LOAD_TIMEOUT = re.compile(r"timed out waiting for .*(runner|server) to start", re.IGNORECASE)
+_UNREADABLE = (
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    httpx.DecodingError,
+    pydantic.ValidationError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,8 @@ def not_ollama(url: str, seen: str) -> NotOllama:
 
 def translate(error: Exception, url: str, model: str) -> Fault:
     """Turn what the client libraries raise during a call into a Fault. Unknown exceptions are raised as they are."""
+    import ollama  # Only a call needs it, and it is slow to import.
+
     if isinstance(error, ollama.ResponseError):
         return _from_response(error, url, model)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
@@ -79,12 +91,21 @@ def translate(error: Exception, url: str, model: str) -> Fault:
         return Fault(StreamBroken(f"{model}: a record of the reply was cut in the middle"), passing=True)
     if isinstance(error, ValueError) and "No generation chunks" in str(error):
         return Fault(StreamBroken(f"{model}: the reply holds no record"), passing=True)
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | httpx.DecodingError | pydantic.ValidationError):
+    if isinstance(error, _UNREADABLE) or _is_of_client(error):
         return Fault(not_ollama(url, error.doc if isinstance(error, json.JSONDecodeError) else ""))
     raise error
 
 
-def _from_response(error: ollama.ResponseError, url: str, model: str) -> Fault:
+def _is_of_client(error: Exception) -> bool:
+    """Return whether the client stumbled over a record that is JSON, but no object: it takes that for granted."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = trace.tb_frame.f_globals.get("__name__", "") if trace else ""
+    return isinstance(error, AttributeError | TypeError) and where.partition(".")[0] in ("ollama", "langchain_ollama")
+
+
+def _from_response(error: "ollama.ResponseError", url: str, model: str) -> Fault:
     text, status = str(error.error), error.status_code
     if status == 400 and "does not support thinking" in text:
         raise ThinkingUnsupported(text) from error

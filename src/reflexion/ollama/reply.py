@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from langchain_core.messages import AIMessageChunk
 from pydantic import BaseModel
 
 from reflexion.config import Role, RoleSettings
 from reflexion.errors import ReplyCut, ReplyEmpty, StreamBroken
 from reflexion.ollama.window import check_read_whole
-from reflexion.text import strip_thinking
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
 
 NANOSECONDS = 1e9
 
@@ -106,7 +107,7 @@ class Received:
         """What came as thinking so far."""
         return "".join(self._thinking)
 
-    def take(self, chunk: AIMessageChunk) -> str:
+    def take(self, chunk: "AIMessageChunk") -> str:
         """Keep one record and return what it adds, thinking included."""
         self.records += 1
         piece = str(chunk.content)
@@ -150,6 +151,8 @@ class Received:
             raise ReplyCut(
                 f"{what}: the reply was cut at {request.num_predict} tokens; a larger num_predict may help", self.text
             )
+        from reflexion.text import strip_thinking  # Whoever looks at the server alone reads no text.
+
         if not strip_thinking(self.text).strip():
             raise ReplyEmpty(f"{what}: the reply is empty", self.text)
 

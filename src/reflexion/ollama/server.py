@@ -1,22 +1,24 @@
 """The model server: find it, and check before the first call that every role can be served."""
 
-import difflib
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
 
 import httpx
 
-from reflexion.config import Config, Role
-from reflexion.errors import ConfigError, ModelMissing, ServerError
+from reflexion.errors import ConfigError, DeadlineExceeded, ModelMissing, PullBroken, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
 from reflexion.ollama.faults import not_ollama, unreachable
-from reflexion.ollama.names import full_name, is_cloud
-from reflexion.ollama.reply import Binding
+from reflexion.ollama.guard import Deadlines, Watchdog
+from reflexion.ollama.pull import PullRecord, refused, required_record
 
 REQUEST_S = 30.0
+# What a server may stay silent for in the middle of a pull: it reads tens of gigabytes to verify them.
+PULL_IDLE_S = 600.0
+LARGEST_ANSWER = 32_000_000
+SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +32,41 @@ class ModelInfo:
     remote_host: str = ""
 
 
-class Server:
-    """A model server at a base URL. A context manager, since it holds connections."""
+class Installed(NamedTuple):
+    """An installed model: digest, and bytes on the server's disk (0 if unknown)."""
 
-    def __init__(self, base_url: str, connect_s: float = 5.0) -> None:
+    digest: str
+    size: int
+
+
+class Loaded(NamedTuple):
+    """A model in memory: bytes in all, bytes of them on a GPU, and its window in tokens (0 if unknown)."""
+
+    name: str
+    size: int
+    size_vram: int
+    window: int
+
+
+class Server:
+    """A model server at a base URL. A context manager, since it holds connections.
+
+    ``request_s`` is how long one answer may take in all, however it arrives.
+    """
+
+    def __init__(self, base_url: str, connect_s: float = 5.0, request_s: float = REQUEST_S) -> None:
         local = is_loopback(base_url)
         self.base_url = base_url
+        self._connect_s = min(connect_s, request_s)
+        self._request_s = request_s
         try:
             self._client = httpx.Client(
                 base_url=base_url,
-                timeout=httpx.Timeout(REQUEST_S, connect=connect_s),
+                timeout=httpx.Timeout(request_s, connect=self._connect_s),
                 trust_env=not local,
                 verify=not (local and base_url.startswith("http://")),
+                # One connection a request: nothing stale is reused after the server restarts.
+                limits=httpx.Limits(max_keepalive_connections=0),
             )
         except ImportError as error:  # A socks proxy in the environment needs a package that is not there.
             raise ConfigError(
@@ -61,110 +86,132 @@ class Server:
             raise not_ollama(self.base_url, json.dumps(answer))
         return str(answer["version"])
 
-    def installed(self) -> dict[str, str]:
-        """Return the digest of every installed model by its full name."""
-        answer = self._request("GET", "/api/tags")
-        return {str(item.get("name", "")): str(item.get("digest", "")) for item in answer.get("models") or []}
+    def installed(self) -> dict[str, Installed]:
+        """Return every installed model by its full name."""
+        return {
+            _text(item, "name"): Installed(_text(item, "digest"), _number(item, "size"))
+            for item in self._models("/api/tags")
+        }
 
     def loaded(self) -> list[str]:
         """Return the names of the models that are in memory now."""
-        answer = self._request("GET", "/api/ps")
-        return [str(item.get("name", "")) for item in answer.get("models") or []]
+        return [model.name for model in self.in_memory()]
+
+    def in_memory(self) -> list[Loaded]:
+        """Return the models that are in memory now, with what the server says of the room that they take."""
+        return [
+            Loaded(
+                _text(item, "name"), _number(item, "size"), _number(item, "size_vram"), _number(item, "context_length")
+            )
+            for item in self._models("/api/ps")
+        ]
 
     def show(self, name: str, digest: str = "") -> ModelInfo:
         """Return what the server says of the model. Raises ModelMissing when it is not installed."""
         answer = self._request("POST", "/api/show", {"model": name})
-        info = answer.get("model_info") or {}
-        lengths = [value for key, value in info.items() if key.endswith(".context_length") and isinstance(value, int)]
+        info, capabilities = answer.get("model_info") or {}, answer.get("capabilities") or []
+        if not isinstance(info, dict) or not isinstance(capabilities, list):
+            raise not_ollama(self.base_url, json.dumps(answer)[:SHOWN])
+        lengths = [_number(info, key) for key in info if key.endswith(".context_length")]
         return ModelInfo(
             name=name,
             digest=digest,
             context_length=lengths[0] if lengths else 0,
-            capabilities=frozenset(answer.get("capabilities") or ()),
-            remote_host=str(answer.get("remote_host") or ""),
+            capabilities=frozenset(item for item in capabilities if isinstance(item, str)),
+            remote_host=_text(answer, "remote_host"),
         )
+
+    def pull(self, name: str) -> Iterator[PullRecord]:
+        """Have the server fetch a model, and yield what it says until it has it; asked again it goes on where it was.
+
+        Raises PullBroken where asking again may help (the connection or the stream ended early), ServerUnreachable,
+        NotOllama, and ServerError with the reason for what asking again does not mend.
+        """
+        timeout = httpx.Timeout(PULL_IDLE_S, connect=self._connect_s)
+        done = False
+        try:
+            with self._client.stream("POST", "/api/pull", json={"model": name}, timeout=timeout) as response:
+                if response.status_code >= 400:
+                    raise refused(name, self._error_in(response), response.status_code)
+                for line in response.iter_lines():
+                    record = required_record(line, name, self.base_url)
+                    done = done or record.done
+                    yield record
+        except httpx.ConnectError as error:
+            raise unreachable(self.base_url, _words(error)) from error
+        except httpx.HTTPError as error:
+            raise PullBroken(f"{name}: the connection to the server ended in the middle ({_words(error)})") from error
+        if not done:
+            raise PullBroken(f"{name}: the server ended the pull without saying that it is done")
+
+    def _models(self, path: str) -> list[dict[str, Any]]:
+        answer = self._request("GET", path)
+        models = answer.get("models") or []
+        if not isinstance(models, list) or not all(isinstance(item, dict) for item in models):
+            raise not_ollama(self.base_url, json.dumps(answer)[:SHOWN])
+        return models
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         try:
-            response = self._client.request(method, path, json=body)
-        except httpx.TimeoutException as error:
+            status, text = self._exchange(method, path, body)
+        except (httpx.TimeoutException, DeadlineExceeded) as error:
             raise unreachable(self.base_url, "no answer in time") from error
         except httpx.HTTPError as error:
-            raise unreachable(self.base_url, str(error) or type(error).__name__) from error
+            raise unreachable(self.base_url, _words(error)) from error
         try:
-            answer = response.json()
-        except ValueError as error:
-            raise not_ollama(self.base_url, response.text[:200]) from error
+            answer = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise not_ollama(self.base_url, text[:SHOWN]) from error
         if not isinstance(answer, dict):
-            raise not_ollama(self.base_url, response.text[:200])
-        if response.status_code == 404 and body:
+            raise not_ollama(self.base_url, text[:SHOWN])
+        if status == 404 and body:
             raise ModelMissing(f"model {body.get('model')} is not installed: ollama pull {body.get('model')}")
-        if response.status_code >= 400:
+        if status >= 400:
             shown = without_credentials(self.base_url)
-            raise ServerError(f"{shown}{path} answered {response.status_code}: {answer.get('error', '')}")
+            raise ServerError(f"{shown}{path} answered {status}: {' '.join(_text(answer, 'error').split())}")
         return answer
 
+    def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, str]:
+        """Return status and text of an answer. A timeout of the client alone is met by one byte now and then."""
+        limits = Deadlines(self._request_s, self._request_s, self._request_s)
+        with Watchdog(limits) as watchdog:
 
-def refuse_remote(config: Config, base_url: str) -> None:
-    """Raise ConfigError when a prompt could leave this machine and the user did not allow it."""
-    if config.server.allow_remote:
-        return
-    how = 'set "server": {"allow_remote": true} to allow it'
-    if not is_loopback(base_url):
-        raise ConfigError(f"{urlsplit(base_url).hostname} is not this machine: nothing leaves it unless you {how}")
-    for role, model in config.model_registry.items():
-        if is_cloud(model):
-            raise ConfigError(f"{role}: {model} is a cloud model: nothing leaves this machine unless you {how}")
+            def trace(event: str, info: Mapping[str, Any]) -> None:
+                if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+                    watchdog.attach(info["return_value"].get_extra_info("socket"))
 
+            try:
+                with self._client.stream(method, path, json=body, extensions={"trace": trace}) as response:
+                    return response.status_code, self._read(response)
+            except httpx.HTTPError:
+                watchdog.check()
+                raise
 
-def bind(config: Config, server: Server) -> tuple[dict[Role, Binding], list[str]]:
-    """Bind every role to its installed model; return the bindings and what the user should be told.
+    def _read(self, response: httpx.Response) -> str:
+        data = bytearray()
+        for piece in response.iter_bytes():
+            data += piece
+            if len(data) > LARGEST_ANSWER:
+                raise not_ollama(self.base_url, data[:SHOWN].decode("utf-8", "replace"))
+        return data.decode("utf-8", "replace")
 
-    Raises ServerUnreachable, NotOllama, ModelMissing (all missing models in one line) or ConfigError (a model that
-    the server would run on another host).
-    """
-    server.version()
-    installed = server.installed()
-    names = {full_name(name): (name, digest) for name, digest in installed.items()}
-    missing = [role for role in Role if full_name(config.model_registry[role]) not in names]
-    if missing:
-        raise ModelMissing(_missing(config, missing, list(installed), server.base_url))
-    infos: dict[str, ModelInfo] = {}
-    for model in dict.fromkeys(config.model_registry[role] for role in Role):
-        infos[model] = server.show(*names[full_name(model)])
-        if infos[model].remote_host and not config.server.allow_remote:
-            raise ConfigError(f"{model} runs on {infos[model].remote_host}: set server.allow_remote to allow that")
-    return {role: _binding(config, role, infos) for role in Role}, _notes(config, infos)
-
-
-def _binding(config: Config, role: Role, infos: Mapping[str, ModelInfo]) -> Binding:
-    model = config.model_registry[role]
-    info = infos[model]
-    window = config.window(model)
-    return Binding(
-        role=role,
-        model=info.name,
-        settings=config.settings(role),
-        window=min(window, info.context_length) if info.context_length else window,
-        can_think="thinking" in info.capabilities,
-        digest=info.digest,
-    )
+    def _error_in(self, response: httpx.Response) -> str:
+        text = self._read(response)
+        with contextlib.suppress(ValueError, RecursionError):
+            answer = json.loads(text)
+            if isinstance(answer, dict) and answer.get("error"):
+                return _text(answer, "error")
+        raise not_ollama(self.base_url, text[:SHOWN])
 
 
-def _notes(config: Config, infos: Mapping[str, ModelInfo]) -> list[str]:
-    return [
-        f"{model} reads {info.context_length} tokens at most: num_ctx {config.window(model)} is lowered to that."
-        for model, info in infos.items()
-        if info.context_length and info.context_length < config.window(model)
-    ]
+def _text(item: Mapping[str, Any], key: str) -> str:
+    return str(item.get(key) or "")
 
 
-def _missing(config: Config, roles: list[Role], installed: list[str], url: str) -> str:
-    parts = []
-    for role in roles:
-        model = config.model_registry[role]
-        near = difflib.get_close_matches(model, installed, n=1, cutoff=0.6)
-        parts.append(f"{role} {model}{f' (you have {near[0]})' if near else ''}")
-    models = dict.fromkeys(config.model_registry[role] for role in roles)
-    pulls = " && ".join(f"ollama pull {model}" for model in models)
-    return f"not installed on {without_credentials(url)}: {', '.join(parts)}; get them with: {pulls}"
+def _number(item: Mapping[str, Any], key: str) -> int:
+    value = item.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

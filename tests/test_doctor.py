@@ -1,0 +1,441 @@
+"""``reflexion doctor``: each kind of trouble is shown with what helps and with the exit code that a run would have."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from pydantic import TypeAdapter
+
+import reflexion
+from reflexion.doctor.report import Check, Report, schema_text
+from reflexion.lock import locked
+from tests.conftest import MakeDouble
+from tests.ollama_double import ModelInfo, OllamaDouble, html, reply, status
+from tests.support import MODELS, CommandLine
+
+SANDBOX_DEMANDED = os.environ.get("REFLEXION_DEMAND_SANDBOX") == "1"
+PACKAGE = Path(reflexion.__file__).parents[1]
+READER = TypeAdapter(Report)
+NUMBER = '{"number": 7}'
+
+
+@pytest.fixture
+def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(tmp_path, capsys)
+
+
+def script_calls(double: OllamaDouble, names: Iterable[str] = tuple(MODELS.values())) -> None:
+    """What a healthy model says: one token of more (asked for twice, as it was cut), then an answer in the schema."""
+    for name in names:
+        double.script(name, reply("Yes", done_reason="length"), reply("Yes!", done_reason="length"), reply(NUMBER))
+
+
+def report_of(command: CommandLine, *args: str) -> Report:
+    """The report of ``reflexion doctor``, read as strictly as its schema says."""
+    ended = command.run("doctor", "--format", "json", *args)
+    assert ended.err == ""
+    report = READER.validate_json(ended.out, strict=True)
+    assert report.exit_code == ended.code
+    assert json.loads(ended.out).keys() == Report.__dataclass_fields__.keys()
+    assert "this is a bug" not in ended.out
+    return report
+
+
+def found(report: Report, check: str, subject: str = "") -> Check:
+    """The check of that name that is worst."""
+    order = ("error", "warning", "note", "ok")
+    same = [one for one in report.checks if (one.check, one.subject) == (check, subject)]
+    return min(same, key=lambda one: order.index(one.level))
+
+
+def test_a_healthy_set_up_has_every_row(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    script_calls(ollama_double)
+    report = report_of(command)
+    assert (report.healthy, report.exit_code) == (True, 0)
+    names = [f"{one.check} {one.subject}".strip() for one in report.checks]
+    for name in ("reflexion", "config", "prompts", "address", "server", "loaded", "memory", "sandbox", "output"):
+        assert name in names
+    for role in MODELS:
+        assert {f"model {role}", f"call {role}", f"schema {role}"} <= set(names)
+        model = found(report, "model", role)
+        assert model.facts["context_length"] == 8192
+        assert len(str(model.facts["digest"])) == 64
+        assert model.facts["capabilities"] == ["completion"]
+        assert (found(report, "call", role).seconds or 0) > 0
+        assert found(report, "schema", role).level == "ok"
+    ollama_double.assert_all_played()
+    for chat in ollama_double.chats():
+        assert chat["options"]["num_ctx"] == 8192  # Another window would have the run load the model again.
+    assert ollama_double.loads == list(MODELS.values())
+
+
+def test_no_calls_calls_no_model(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    report = report_of(command, "--no-calls")
+    assert report.exit_code == 0
+    assert not ollama_double.chats()
+
+
+def test_the_table_names_what_helps_under_each_trouble(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url, model_registry=MODELS | {"CRITIC": "critic"})
+    ended = command.run("doctor", "--no-calls")
+    assert ended.code == 3
+    lines = ended.out.splitlines()
+    at = next(number for number, line in enumerate(lines) if "model CRITIC" in line)
+    assert lines[at].startswith("error    model CRITIC")
+    assert lines[at].endswith("critic is not installed; you have critic:1b")
+    assert lines[at + 1].strip() == "-> ollama pull critic, or --model CRITIC=critic:1b"
+    assert lines[-1].startswith("1 error")
+    assert sum(line.startswith("ok       model") for line in lines) == 2
+
+
+Change = Callable[[CommandLine, OllamaDouble], None]
+
+
+def without_server(command: CommandLine, double: OllamaDouble) -> None:
+    double.close()
+
+
+def with_a_page_in_the_way(command: CommandLine, double: OllamaDouble) -> None:
+    double.interfere("/api/version", html())
+
+
+def of_another_host(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure("http://192.0.2.7:11434")
+
+
+def of_a_cloud_model(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, model_registry=MODELS | {"CRITIC": "gpt-oss:120b-cloud"})
+
+
+def that_runs_elsewhere(command: CommandLine, double: OllamaDouble) -> None:
+    page = {"capabilities": ["completion"], "model_info": {}, "remote_host": "example.com"}
+    double.interfere("/api/show", html(json.dumps(page)))
+
+
+def of_a_missing_model(command: CommandLine, double: OllamaDouble) -> None:
+    del double.models["adj:1b"]
+
+
+def of_a_near_name(command: CommandLine, double: OllamaDouble) -> None:
+    double.models["adj:latest"] = double.models.pop("adj:1b")
+
+
+def of_a_small_window(command: CommandLine, double: OllamaDouble) -> None:
+    double.models["gen:1b"] = ModelInfo(context_length=4096)
+
+
+def of_a_tiny_window(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, roles={"GENERATOR": {"num_ctx": 600, "num_predict": 512}})
+
+
+def of_thinking_without_it(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, roles={"CRITIC": {"thinking": "high"}})
+
+
+def of_a_model_that_cannot_write(command: CommandLine, double: OllamaDouble) -> None:
+    double.models["critic:1b"] = ModelInfo(capabilities=("embedding",))
+
+
+def of_a_huge_model(command: CommandLine, double: OllamaDouble) -> None:
+    double.models["gen:1b"] = ModelInfo(size=10**15)
+
+
+def of_an_old_server(command: CommandLine, double: OllamaDouble) -> None:
+    double.version = "0.4.7"
+
+
+def without_a_sandbox(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, sandbox={"python": str(command.folder / "no-python")})
+
+
+def with_the_sandbox_off(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, sandbox={"mode": "off"})
+
+
+def with_broken_prompts(command: CommandLine, double: OllamaDouble) -> None:
+    (command.folder / "mine").mkdir()
+    (command.folder / "mine" / "docs.toml").write_text("[CRITIC]\nsystem = 'no $such'\n")
+    command.configure(double.base_url, prompts="mine")
+
+
+def without_the_prompts(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, prompts="nowhere")
+
+
+def with_a_broken_config(command: CommandLine, double: OllamaDouble) -> None:
+    (command.folder / "config.json").write_text('{"quality_scor_bar": 1}')
+
+
+def with_one_model_for_two_roles(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, model_registry=MODELS | {"CRITIC": "gen:1b"})
+
+
+def with_a_file_for_the_output(command: CommandLine, double: OllamaDouble) -> None:
+    (command.folder / "output").write_text("")
+
+
+def with_a_broken_manifest(command: CommandLine, double: OllamaDouble) -> None:
+    kept = command.folder / "output" / ".reflexion"
+    kept.mkdir(parents=True)
+    (kept / "manifest.json").write_text("{")
+
+
+def with_broken_checkpoints(command: CommandLine, double: OllamaDouble) -> None:
+    kept = command.folder / "output" / ".reflexion"
+    kept.mkdir(parents=True)
+    (kept / "checkpoints.sqlite").write_bytes(b"no database at all" * 100)
+
+
+TROUBLES: list[tuple[Change, str, str, str, str, int]] = [
+    (without_server, "server", "error", "no model server at http://127.0.0.1", "ollama serve", 3),
+    (with_a_page_in_the_way, "server", "error", "answers with an HTML page", "OLLAMA_HOST", 3),
+    (of_another_host, "remote", "error", "192.0.2.7 is not this machine", '"allow_remote": true', 2),
+    (of_a_cloud_model, "remote CRITIC", "error", "is a cloud model", '"allow_remote": true', 2),
+    (that_runs_elsewhere, "model GENERATOR", "error", "runs on example.com", "--model GENERATOR=NAME", 2),
+    (of_a_missing_model, "model ADJUDICATOR", "error", "adj:1b is not installed", "ollama pull adj:1b", 3),
+    (of_a_near_name, "model ADJUDICATOR", "error", "you have adj:latest", "--model ADJUDICATOR=adj:latest", 3),
+    (of_a_small_window, "window GENERATOR", "warning", "reads 4096 tokens at most", '"num_ctx": 4096', 0),
+    (of_a_tiny_window, "window GENERATOR", "error", "no room for any source", '"num_ctx": 8192', 2),
+    (of_thinking_without_it, "thinking CRITIC", "warning", "cannot think", '"thinking": "off"', 0),
+    (of_a_model_that_cannot_write, "model CRITIC", "error", "it can: embedding", "--model CRITIC=NAME", 2),
+    (of_a_huge_model, "memory GENERATOR", "warning", "more than is free", "--model GENERATOR=SMALLER", 0),
+    (of_an_old_server, "server", "warning", "does not keep replies to a schema", "0.5 or newer", 0),
+    (without_a_sandbox, "sandbox", "warning", "does not start as Python", '"sandbox": {"python"', 0),
+    (with_the_sandbox_off, "sandbox", "note", "switched off", '"mode": "auto"', 0),
+    (with_broken_prompts, "prompts", "error", "unknown placeholder $such", "reflexion prompts show", 2),
+    (without_the_prompts, "prompts", "error", "cannot be read", "reflexion prompts show", 2),
+    (with_a_broken_config, "config", "error", 'did you mean "quality_score_bar"', "reflexion config schema", 2),
+    (with_one_model_for_two_roles, "config", "warning", "grade its own work", "--model CRITIC=NAME", 0),
+    (with_a_file_for_the_output, "output", "error", "output", "--output OTHER", 2),
+    (with_a_broken_manifest, "output", "error", "is broken; delete", "--output OTHER", 2),
+    (with_broken_checkpoints, "output", "error", "remove it to begin anew", "--output OTHER", 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "level", "message", "helps", "code"), TROUBLES, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_each_trouble_comes_with_what_helps(
+    ollama_double: OllamaDouble,
+    command: CommandLine,
+    change: Change,
+    name: str,
+    level: str,
+    message: str,
+    helps: str,
+    code: int,
+) -> None:
+    command.configure(ollama_double.base_url)
+    change(command, ollama_double)
+    report = report_of(command, "--no-calls")
+    check = found(report, *name.split(" "))
+    assert check.level == level
+    assert message in check.message
+    assert helps in check.help
+    assert "\n" not in check.message + check.help
+    assert check.exit_code == code
+    assert report.exit_code == code
+    shown = {one.check for one in report.checks}
+    assert {"reflexion", "config", "server", "sandbox", "package", "output"} <= shown
+
+
+def test_what_helps_with_a_window_can_be_written_as_it_stands(
+    ollama_double: OllamaDouble, command: CommandLine
+) -> None:
+    ollama_double.models["gen:1b"] = ModelInfo(context_length=3000)
+    command.configure(ollama_double.base_url)
+    helps = found(report_of(command, "--no-calls"), "window", "GENERATOR").help
+    command.configure(ollama_double.base_url, **json.loads(f"{{{helps}}}"))
+    report = report_of(command, "--no-calls")
+    assert (report.exit_code, [one for one in report.checks if one.level == "warning"]) == (0, [])
+
+
+def test_several_troubles_are_all_shown(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    of_a_missing_model(command, ollama_double)
+    of_a_small_window(command, ollama_double)
+    with_a_file_for_the_output(command, ollama_double)
+    script_calls(ollama_double, ["gen:1b", "critic:1b"])
+    report = report_of(command)
+    troubles = [(one.check, one.subject) for one in report.checks if one.level in ("error", "warning")]
+    assert troubles == [("window", "GENERATOR"), ("model", "ADJUDICATOR"), ("output", "")]
+    assert found(report, "call", "ADJUDICATOR").message.startswith("not called")
+    assert report.exit_code == 2  # As of a run: 2 before 3.
+
+
+def test_the_exit_code_is_that_of_a_run(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    of_a_model_that_cannot_write(command, ollama_double)
+    command.source()
+    ended = command.run("--input", "add.py")
+    assert (ended.code, report_of(command, "--no-calls").exit_code) == (2, 2)
+    assert "critic:1b cannot write (it can: embedding)" in ended.err
+
+
+def test_every_place_of_an_address_is_shown(
+    ollama_double: OllamaDouble, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command.configure(ollama_double.base_url)
+    monkeypatch.setenv("OLLAMA_HOST", "http://user:secret@127.0.0.1:1")
+    facts = found(report_of(command, "--no-calls"), "address").facts
+    assert (facts["base_url"], facts["source"]) == (ollama_double.base_url, "server.base_url")
+    assert facts["OLLAMA_HOST"] == "http://***@127.0.0.1:1"
+    assert facts["default"] == "http://127.0.0.1:11434"
+    monkeypatch.setenv("OLLAMA_HOST", "not an address")
+    warning = found(report_of(command, "--no-calls"), "address")
+    assert warning.level == "warning"
+    assert warning.help == "unset OLLAMA_HOST"
+
+
+def test_the_variable_is_used_where_the_file_names_no_server(
+    ollama_double: OllamaDouble, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (command.folder / "config.json").write_text(json.dumps({"model_registry": MODELS}))
+    monkeypatch.setenv("OLLAMA_HOST", f":{ollama_double.port}")
+    report = report_of(command, "--no-calls")
+    facts = found(report, "address").facts
+    assert (facts["base_url"], facts["source"], facts["configured"]) == (ollama_double.base_url, "OLLAMA_HOST", None)
+    assert report.exit_code == 0
+
+
+def test_a_server_at_an_address_that_is_not_used_is_told(
+    ollama_double: OllamaDouble, command: CommandLine, closed_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", ollama_double.base_url)
+    command.configure(f"http://127.0.0.1:{closed_port}")
+    report = report_of(command, "--no-calls")
+    [note] = [one for one in report.checks if one.check == "server" and one.level == "note"]
+    assert note.help == f'"server": {{"base_url": "{ollama_double.base_url}"}}'
+    assert report.exit_code == 3
+
+
+def test_nothing_is_sent_to_a_host_that_is_not_allowed(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure("http://192.0.2.7:11434", server={"connect_s": 60})
+    report = report_of(command)
+    assert report.seconds < 5
+    assert [one.level for one in report.checks if one.check == "model"] == ["note"] * 3
+
+
+def test_memory_of_a_gpu_is_what_the_server_says_of_loaded_models(
+    make_ollama_double: MakeDouble, command: CommandLine
+) -> None:
+    double = make_ollama_double(
+        {name: ModelInfo(size=2_000_000_000, size_vram=1_500_000_000) for name in MODELS.values()}
+    )
+    command.configure(double.base_url)
+    loaded = found(report_of(command, "--no-calls"), "loaded")
+    assert (loaded.level, loaded.facts["models"]) == ("note", [])
+    script_calls(double)
+    report_of(command)
+    loaded = found(report_of(command, "--no-calls"), "loaded")
+    assert (loaded.level, loaded.facts["size"], loaded.facts["size_vram"]) == ("ok", 6_000_000_000, 4_500_000_000)
+    assert "gen:1b 2.0 GB, 1.5 GB of it on a GPU, window 8192" in loaded.message
+
+
+def test_a_model_that_ignores_schemas_is_a_warning(make_ollama_double: MakeDouble, command: CommandLine) -> None:
+    double = make_ollama_double(repeat_last=True)
+    script_calls(double, ["gen:1b", "adj:1b"])
+    double.script("critic:1b", reply("I think so."))
+    command.configure(double.base_url)
+    report = report_of(command)
+    check = found(report, "schema", "CRITIC")
+    assert (check.level, check.help) == ("warning", "reflexion docs --model CRITIC=NAME")
+    assert report.exit_code == 0
+
+
+def test_a_locked_output_folder_is_told_with_its_process(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    with locked(command.folder / "output"):
+        check = found(report_of(command, "--no-calls"), "output")
+    assert f"another run is writing here (process {os.getpid()})" in check.message
+    assert check.help.startswith("wait for it")
+    assert found(report_of(command, "--no-calls", "--output", "other"), "output").level == "ok"
+    assert not (command.folder / "other").exists()
+
+
+def test_required_examples_make_a_missing_sandbox_an_error(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url, sandbox={"mode": "off"})
+    report = report_of(command, "--no-calls", "--require-examples")
+    assert (found(report, "sandbox").level, report.exit_code) == ("error", 2)
+
+
+def test_no_bubblewrap_on_path(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    """A process of its own: what a sandbox is found to be holds for a whole process."""
+    command.configure(ollama_double.base_url)
+    environment = {"PATH": "/nowhere", "PYTHONPATH": str(PACKAGE)}
+    arguments = [sys.executable, "-m", "reflexion", "doctor", "--no-calls"]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    if sys.platform == "linux":
+        assert "no program bwrap on PATH" in done.stdout
+        assert "-> apt-get install bubblewrap" in done.stdout
+    assert "note     program git" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not SANDBOX_DEMANDED, reason="the sandbox is demanded where CI says so")
+def test_the_sandbox_really_ran_something(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    check = found(report_of(command, "--no-calls"), "sandbox")
+    assert (check.level, check.facts["works"], check.facts["boundary"]) == ("ok", True, True)
+
+
+def test_the_embedded_engine_is_started_and_asked(command: CommandLine) -> None:
+    report = report_of(command, "--engine", "embedded", "--no-calls")
+    assert report.exit_code == 0
+    assert str(found(report, "server").facts["version"]).endswith("+embedded")
+    assert found(report, "model", "CRITIC").facts["model"] == "smollm2-b:135m"
+
+
+def test_what_the_embedded_engine_lacks_is_an_error_only_for_it(
+    ollama_double: OllamaDouble, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    command.configure(ollama_double.base_url)
+    report = report_of(command, "--no-calls")
+    assert (found(report, "package", "xllamacpp").level, report.exit_code) == ("note", 0)
+    report = report_of(command, "--no-calls", "--engine", "embedded")
+    check = found(report, "package", "xllamacpp")
+    assert (check.level, report.exit_code) == ("error", 3)
+    assert "reflexion models pull --engine embedded" in check.help
+    assert "pip install xllamacpp" in check.help
+
+
+def test_an_unknown_format_is_refused(command: CommandLine) -> None:
+    assert command.run("doctor", "--format", "xml").code == 2
+
+
+def test_the_schema_describes_every_field() -> None:
+    schema = json.loads(schema_text())
+    assert set(schema["properties"]) == set(Report.__dataclass_fields__)
+    assert schema["$defs"]["Check"]["properties"]["level"]["enum"] == ["ok", "note", "warning", "error"]
+
+
+def test_every_check_and_fact_is_documented(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "doctor.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|(.+)$", page, re.MULTILINE))
+    command.configure(ollama_double.base_url)
+    script_calls(ollama_double)
+    checks = list(report_of(command).checks)
+    for change in (of_a_small_window, of_a_near_name, of_a_cloud_model, of_thinking_without_it):
+        change(command, ollama_double)
+        checks += report_of(command, "--no-calls").checks
+    assert {check.check for check in checks} == set(rows)
+    for check in checks:
+        assert all(f"`{fact}`" in rows[check.check] for fact in check.facts), check
+
+
+def test_a_server_error_in_the_middle_keeps_the_other_rows(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url)
+    ollama_double.interfere("/api/tags", status(500, "disk on fire"))
+    report = report_of(command, "--no-calls")
+    check = found(report, "server")
+    assert "disk on fire" in check.message
+    assert check.exit_code == 3
+    assert found(report, "model", "GENERATOR").level == "note"
