@@ -261,3 +261,10 @@ def test_the_fix_holds_the_real_value(facts: Facts) -> None:
     assert "amount must not be negative" in found[0].fix
     assert found[0].evidence.startswith("line ")
     assert 'raise TypeError("amount must not be negative")' in found[0].evidence
+
+
+def test_a_class_that_is_only_named_as_a_base_is_not_documented() -> None:
+    source = 'class Base:\n    """A base."""\n\n\nclass Wait(Base):\n    """Waits."""\n'
+    page = "# `waits`\n\n## Class `Wait`\n\nWaits as long as it is told to.\n\nBases: `Base`\n"
+    found = verify(page, facts_of_python(source, "waits"), source_text=source)
+    assert [(one.rule, one.level, one.symbol) for one in found] == [("S101", "error", "Base")]

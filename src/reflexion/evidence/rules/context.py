@@ -83,10 +83,14 @@ class Page:
     def mentioned(self) -> frozenset[str]:
         """Qualified names of symbols that prose names, outside of the sections of other functions and classes.
 
-        A class may be named anywhere: an exception is often told of where it is raised.
+        A class may be named anywhere: an exception is often told of where it is raised. To name it as the base of
+        another is not to tell of it.
         """
         found: set[str] = set()
+        bases = {(claim.line, base) for claim in self.claims.bases for base in claim.bases}
         for mention in self.claims.mentions:
+            if (mention.line, mention.name) in bases:
+                continue
             symbol, around = self.source.resolve(mention.name, mention.subject), self.about(mention.subject)
             if symbol is None:
                 continue
