@@ -47,11 +47,22 @@ class Page:
     def documented(self) -> dict[str, int]:
         """Qualified names of the symbols with a place of their own in the document, and that place's line."""
         found: dict[str, int] = {}
+        places = [(claim.line, self.meant(claim)) for claim in self.claims.symbols]
         for line, name, subject in self._places():
-            symbol = self.source.resolve(name, subject) if name else self.about(subject)
+            places.append((line, self.source.resolve(name, subject) if name else self.about(subject)))
+        for line, symbol in places:
             if symbol is not None:
                 found[symbol.qualname] = min(line, found.get(symbol.qualname, line))
         return {**self._plain_headings, **found}
+
+    def meant(self, claim: SymbolClaim) -> Symbol | None:
+        """The symbol that a claim names. A title names the module, which may have a class of that name: "Class `date`"
+        below "`datetime`" is then the class `date`, and no method of `datetime`.
+        """
+        symbol, alone = self.source.resolve(claim.name, claim.subject), self.source.resolve(claim.name)
+        if claim.kind_word == "class" and symbol is not None and alone is not None and alone.kind == "class":
+            return symbol if symbol.kind == "class" else alone
+        return symbol
 
     @cached_property
     def _plain_headings(self) -> dict[str, int]:
@@ -67,8 +78,8 @@ class Page:
 
     def _places(self) -> Iterable[tuple[int, str | None, str | None]]:
         claims = self.claims
-        named: tuple[SymbolClaim | SignatureClaim | ConstantClaim, ...]
-        named = (*claims.symbols, *claims.signatures, *claims.constants)
+        named: tuple[SignatureClaim | ConstantClaim, ...]
+        named = (*claims.signatures, *claims.constants)
         for claim in named:
             yield claim.line, claim.name, claim.subject
         for attribute in claims.parameters:

@@ -28,7 +28,7 @@ def check_signatures(page: Page) -> Iterator[Finding]:
             if not kind:
                 yield from _structure(page, claim, symbol)
     for stated in page.claims.symbols:
-        symbol = page.source.resolve(stated.name, stated.subject)
+        symbol = page.meant(stated)
         made = stated.name.rpartition(".")[2] in CONSTRUCTORS
         if symbol is not None and stated.kind_word and stated.where != "signature" and not made:
             yield from _kind_of_word(page, stated, symbol)
@@ -117,9 +117,7 @@ def _said_to_be_property(page: Page, claim: SignatureClaim, symbol: Symbol) -> b
 
 def _kind_of_word(page: Page, stated: SymbolClaim, symbol: Symbol) -> Iterator[Finding]:
     word = (stated.kind_word or "").lower()
-    # The title of a page names its module, and a module may have a class of its own name: `date` is no method then.
-    outer = page.source.resolve(stated.name) or symbol
-    if _contradicts(word, symbol, page.source) and _contradicts(word, outer, page.source):
+    if _contradicts(word, symbol, page.source):
         article = "an" if word[0] in "aeiou" else "a"
         yield _wrong_kind(page, stated.line, symbol, f"{article} {word}")
 
