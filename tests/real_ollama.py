@@ -96,12 +96,22 @@ def running_ollama(binary: Path, folder: Path, cache: Path, threads: int = 1) ->
     The models compute on ``threads`` threads unless a request says otherwise. Several threads wait for each other by
     spinning: where something else also uses the processor (another test process), two are ten times slower than one.
     """
-    port = _free_port()
+    server = start_server(binary, folder, free_port())
+    try:
+        for name in MODELS:
+            _create(server, binary, name, _modelfile(folder, _model_file(cache, name), threads))
+        yield server
+    finally:
+        end_group(server.process)
+
+
+def start_server(binary: Path, folder: Path, port: int, **environment: str) -> RealOllama:
+    """A server that answers on ``port``, with what ``folder`` holds of models; whoever starts it ends its group."""
     log = folder / "server.log"
-    with log.open("wb") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(
             [str(binary), "serve"],
-            env=_environment(folder, port),
+            env=_environment(folder, port) | environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -110,11 +120,10 @@ def running_ollama(binary: Path, folder: Path, cache: Path, threads: int = 1) ->
     server = RealOllama(f"http://127.0.0.1:{port}", MODELS, process, log)
     try:
         _await_start(server)
-        for name in MODELS:
-            _create(server, binary, name, _modelfile(folder, _model_file(cache, name), threads))
-        yield server
-    finally:
-        _end_group(process)
+    except BaseException:
+        end_group(process)
+        raise
+    return server
 
 
 def _environment(folder: Path, port: int) -> dict[str, str]:
@@ -128,7 +137,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -194,7 +203,7 @@ def demo_gguf() -> Path:
     return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
-def _end_group(process: "subprocess.Popen[bytes]") -> None:
+def end_group(process: "subprocess.Popen[bytes]") -> None:
     """TERM for the server, which then ends its runners; KILL for whatever of the group is left."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGCONT)
