@@ -1,7 +1,6 @@
 """A real Ollama of one test alone: to be killed, stopped and starved, and its models to be broken."""
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.real_ollama import RealOllama, end_group, free_port, start_server
+from tests.real_ollama import RealOllama, end_group, free_port, link_store, start_server
 
 
 class OwnOllama:
@@ -22,7 +21,7 @@ class OwnOllama:
         self._folder = folder
         self._port = free_port()
         self._server: RealOllama | None = None
-        shutil.copytree(models, self.store, copy_function=os.link)
+        link_store(models, self.store)
 
     @property
     def store(self) -> Path:

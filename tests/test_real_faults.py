@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import REAL_OLLAMA
 from tests.own_ollama import OwnOllama
-from tests.real_ollama import MODELS, RealOllama, demanded
+from tests.real_ollama import MODELS, demanded, model_store
 from tests.support import CommandLine
 from tests.terminal import Terminal
 
@@ -65,7 +65,7 @@ class Bench:
     cli: CommandLine
     ollama: OwnOllama
 
-    def configure(self, draft: str = SHORT, most: int = 800, rounds: int = 1, window: int = 1024, **server: object) -> None:
+    def configure(self, draft: str = SHORT, most: int = 800, rounds: int = 1, window: int = 2048, **server: object) -> None:
         """The critic's verdict is always cut, so that a page that comes is not accepted, whatever models say."""
         words = self.cli.folder / "words" / "docs.toml"
         words.parent.mkdir(exist_ok=True)
@@ -78,7 +78,7 @@ class Bench:
         }
         self.cli.configure(
             self.ollama.base_url,
-            server={"first_token_s": 60, "idle_s": 60, "total_s": 120} | server,
+            server={"first_token_s": 300, "idle_s": 300, "total_s": 600} | server,
             model_registry=dict(zip(("GENERATOR", "CRITIC", "ADJUDICATOR"), MODELS, strict=True)),
             prompts="words", roles=roles, max_attempts=rounds, sandbox={"mode": "off"},
         )
@@ -152,21 +152,21 @@ def stopped_mid_stream(bench: Bench) -> tuple[int, list[str]]:
 
 def stopped_before_the_first_token(bench: Bench) -> tuple[int, list[str]]:
     bench.configure(first_token_s=2)
-    bench.ollama.chat(GEN, num_ctx=1024)
+    bench.ollama.chat(GEN, num_ctx=2048)
     [runner] = bench.ollama.runners()
     os.kill(runner, signal.SIGSTOP)
     ended = bench.run()
     os.kill(runner, signal.SIGCONT)
-    assert bench.ollama.chat(GEN, num_ctx=1024).status_code == 200
+    assert bench.ollama.chat(GEN, num_ctx=2048).status_code == 200
     return ended
 
 
 def total_deadline(bench: Bench) -> tuple[int, list[str]]:
     bench.configure(STORY, total_s=3)
-    bench.ollama.chat(GEN, num_ctx=1024)
+    bench.ollama.chat(GEN, num_ctx=2048)
     ended = bench.run()
     began = time.monotonic()
-    bench.ollama.chat(GEN, num_ctx=1024)
+    bench.ollama.chat(GEN, num_ctx=2048)
     print("next call", time.monotonic() - began)
     return ended
 
@@ -258,12 +258,13 @@ PLAYS: list[Callable[[Bench], tuple[int, list[str]]]] = [
 
 @pytest.fixture
 def bench(
-    request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str], real_ollama: RealOllama
+    request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Bench]:
-    binary, _ = request.config.stash[REAL_OLLAMA]
+    found, cache = request.config.stash[REAL_OLLAMA]
+    binary = demanded(found)
     folder = tmp_path / "ollama"
     folder.mkdir()
-    ollama = OwnOllama(demanded(binary), folder, real_ollama.log.parent / "models")
+    ollama = OwnOllama(binary, folder, model_store(binary, cache))
     try:
         ollama.start()
         yield Bench(CommandLine(tmp_path, capsys), ollama)
@@ -274,5 +275,6 @@ def bench(
 @pytest.mark.parametrize("play", PLAYS)
 def test_fault(bench: Bench, play: Callable[[Bench], tuple[int, list[str]]]) -> None:
     code, lines = play(bench)
+    lines = [l for l in lines if l and l[0] not in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"]
     with open("/tmp/w/faults/probe.txt", "a") as f:
         print("=====", play.__name__, code, *lines, sep="\n", file=f)

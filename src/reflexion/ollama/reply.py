@@ -81,6 +81,11 @@ class Request:
     log: list[CallStats] = field(default_factory=list)
     waited_s: float = 0.0
 
+    @property
+    def what(self) -> str:
+        """Who is asked, as messages name it."""
+        return f"{self.binding.role} ({self.binding.model})"
+
 
 class Received:
     """What has arrived of one reply."""
@@ -139,8 +144,7 @@ class Received:
 
     def check(self, request: Request) -> None:
         """Raise what is wrong with the reply: StreamBroken, PromptTooLarge, ReplyCut or ReplyEmpty."""
-        binding = request.binding
-        what = f"{binding.role} ({binding.model})"
+        binding, what = request.binding, request.what
         if not self._final:
             raise StreamBroken(f"{what}: the stream ended without its final record", self.text)
         counted = self._final.get("prompt_eval_count")

@@ -232,7 +232,7 @@ class Models:
         outcome = "failed"
         received = Received()
         try:
-            with Watchdog(self._deadlines) as watchdog:
+            with Watchdog(self._deadlines, request.what) as watchdog:
                 self._stream(request, watchdog, received, started)
             received.check(request)
             outcome = "ok"
@@ -256,7 +256,7 @@ class Models:
 
     def _stream(self, request: Request, watchdog: Watchdog, received: Received, started: float) -> None:
         chunks = self._clients.stream(request, watchdog)
-        runaway = RunawayDetector()
+        runaway = RunawayDetector(request.what)
         try:
             for chunk in chunks:
                 watchdog.beat()

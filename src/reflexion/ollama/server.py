@@ -12,7 +12,7 @@ import httpx
 from reflexion.config import Config, Role
 from reflexion.errors import ConfigError, ModelMissing, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
-from reflexion.ollama.faults import not_ollama, unreachable
+from reflexion.ollama.faults import damaged, not_ollama, unanswered, unreachable
 from reflexion.ollama.names import full_name, is_cloud
 from reflexion.ollama.reply import Binding
 
@@ -88,7 +88,13 @@ class Server:
         try:
             response = self._client.request(method, path, json=body)
         except httpx.TimeoutException as error:
-            raise unreachable(self.base_url, "no answer in time") from error
+            if isinstance(error, httpx.ConnectTimeout):
+                raise unreachable(self.base_url, "no connection in time") from error
+            raise unanswered(self.base_url, REQUEST_S) from error
+        except httpx.RemoteProtocolError as error:
+            if "without sending" in str(error):  # It hung up, as one does that has just been stopped.
+                raise unreachable(self.base_url, "it closed the connection") from error
+            raise not_ollama(self.base_url, "") from error
         except httpx.HTTPError as error:
             raise unreachable(self.base_url, str(error) or type(error).__name__) from error
         try:
@@ -99,6 +105,8 @@ class Server:
             raise not_ollama(self.base_url, response.text[:200])
         if response.status_code == 404 and body:
             raise ModelMissing(f"model {body.get('model')} is not installed: ollama pull {body.get('model')}")
+        if response.status_code >= 500 and body:
+            raise ServerError(damaged(str(body.get("model")), str(answer.get("error", ""))))
         if response.status_code >= 400:
             shown = without_credentials(self.base_url)
             raise ServerError(f"{shown}{path} answered {response.status_code}: {answer.get('error', '')}")
@@ -134,7 +142,14 @@ def bind(config: Config, server: Server) -> tuple[dict[Role, Binding], list[str]
         infos[model] = server.show(*names[full_name(model)])
         if infos[model].remote_host and not config.server.allow_remote:
             raise ConfigError(f"{model} runs on {infos[model].remote_host}: set server.allow_remote to allow that")
+        _require_text(infos[model])
     return {role: _binding(config, role, infos) for role in Role}, _notes(config, infos)
+
+
+def _require_text(info: ModelInfo) -> None:
+    if info.capabilities and "completion" not in info.capabilities:
+        able = ", ".join(sorted(info.capabilities))
+        raise ConfigError(f"model_registry: {info.name} cannot write text (it can: {able}); name another model")
 
 
 def _binding(config: Config, role: Role, infos: Mapping[str, ModelInfo]) -> Binding:
