@@ -11,6 +11,7 @@ from reflexion.config import schema_text
 from reflexion.evidence.rules.guide import rules_page
 from reflexion.evidence.verify import ALL_RULES
 from scripts.events_page import events_page
+from scripts.failures_page import failures_page
 
 WIDTH = 96
 
@@ -33,6 +34,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "config.schema.json": schema_text,
     "events.md": events_page,
+    "failures.md": failures_page,
     "rules.md": lambda: rules_page(ALL_RULES),
 }
 

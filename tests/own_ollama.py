@@ -57,9 +57,14 @@ class OwnOllama:
         """Send a signal to the server and all its runners."""
         os.killpg(self.server.process.pid, number)
 
-    def runners(self) -> list[int]:
-        """The processes that hold models."""
-        return [pid for pid in _children(self.server.process.pid) if "--model" in _arguments(pid)]
+    def runner(self) -> int:
+        """The process that holds the model."""
+        [pid] = [pid for pid in _children(self.server.process.pid) if "--model" in _arguments(pid)]
+        return pid
+
+    def stop_runner(self) -> None:
+        """Stop the process that holds the model; the server itself goes on."""
+        os.kill(self.runner(), signal.SIGSTOP)
 
     def chat(self, model: str, content: str = "Say yes.", **options: object) -> httpx.Response:
         """The answer to one short request, not streamed."""
@@ -68,7 +73,9 @@ class OwnOllama:
 
     def delete(self, model: str) -> None:
         """``ollama rm``."""
-        httpx.request("DELETE", f"{self.base_url}/api/delete", json={"model": model}, trust_env=False).raise_for_status()
+        httpx.request(
+            "DELETE", f"{self.base_url}/api/delete", json={"model": model}, trust_env=False
+        ).raise_for_status()
 
     def damage(self, model: str, size: int | None) -> None:
         """Leave ``size`` bytes of a model's weights; None: not even the file."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 # So wide that no line is broken.
 ROWS, COLUMNS = 50, 1000
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

@@ -155,7 +155,7 @@ class Received:
                 f"{what}: the reply was cut at {request.num_predict} tokens; a larger num_predict may help", self.text
             )
         if not strip_thinking(self.text).strip():
-            raise ReplyEmpty(f"{what}: the reply is empty", self.text)
+            raise ReplyEmpty(f"{what}: the reply is empty; another model may do better", self.text)
 
 
 def total(stats: Sequence[CallStats], name: str) -> float:

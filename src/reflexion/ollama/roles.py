@@ -237,11 +237,9 @@ class Models:
             received.check(request)
             outcome = "ok"
             self._learn(request, received)
-        except StreamBroken as error:
-            raise _PassingFault(error) from error
-        except ReplyRejected as error:
-            outcome = type(error).__name__
-            raise
+        except (ReplyRejected, _PassingFault) as error:
+            outcome = type(error.error if isinstance(error, _PassingFault) else error).__name__
+            raise (_PassingFault(error) if isinstance(error, StreamBroken) else error) from error.__cause__
         finally:
             stats = received.stats(request, outcome, time.monotonic() - started)
             request.waited_s = 0.0  # Only the first request of a turn has waited for it.

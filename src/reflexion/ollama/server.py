@@ -87,30 +87,35 @@ class Server:
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         try:
             response = self._client.request(method, path, json=body)
-        except httpx.TimeoutException as error:
-            if isinstance(error, httpx.ConnectTimeout):
-                raise unreachable(self.base_url, "no connection in time") from error
-            raise unanswered(self.base_url, REQUEST_S) from error
-        except httpx.RemoteProtocolError as error:
-            if "without sending" in str(error):  # It hung up, as one does that has just been stopped.
-                raise unreachable(self.base_url, "it closed the connection") from error
-            raise not_ollama(self.base_url, "") from error
         except httpx.HTTPError as error:
-            raise unreachable(self.base_url, str(error) or type(error).__name__) from error
+            raise _no_answer(self.base_url, error) from error
         try:
             answer = response.json()
         except ValueError as error:
             raise not_ollama(self.base_url, response.text[:200]) from error
         if not isinstance(answer, dict):
             raise not_ollama(self.base_url, response.text[:200])
-        if response.status_code == 404 and body:
-            raise ModelMissing(f"model {body.get('model')} is not installed: ollama pull {body.get('model')}")
-        if response.status_code >= 500 and body:
-            raise ServerError(damaged(str(body.get("model")), str(answer.get("error", ""))))
         if response.status_code >= 400:
-            shown = without_credentials(self.base_url)
-            raise ServerError(f"{shown}{path} answered {response.status_code}: {answer.get('error', '')}")
+            model = str(body.get("model")) if body else ""
+            raise _refused(f"{without_credentials(self.base_url)}{path}", response.status_code, answer, model)
         return answer
+
+
+def _no_answer(url: str, error: httpx.HTTPError) -> ServerError:
+    if isinstance(error, httpx.TimeoutException) and not isinstance(error, httpx.ConnectTimeout):
+        return unanswered(url, REQUEST_S)
+    # One that hangs up without a word has most often just been stopped; other words are another protocol's.
+    if isinstance(error, httpx.RemoteProtocolError) and "without sending" not in str(error):
+        return not_ollama(url, "")
+    return unreachable(url, str(error) or type(error).__name__)
+
+
+def _refused(place: str, status: int, answer: Mapping[str, Any], model: str) -> ServerError:
+    """Describe an error's answer; ``model`` is the one that was asked about, "" where it was none."""
+    said = str(answer.get("error", ""))
+    if status == 404 and model:
+        return ModelMissing(f"model {model} is not installed: ollama pull {model}")
+    return ServerError(damaged(model, said) if model else f"{place} answered {status}: {said}")
 
 
 def refuse_remote(config: Config, base_url: str) -> None:
