@@ -78,7 +78,7 @@ CASES = (
          "{url} answers with an HTML page: not Ollama, maybe a proxy; check server.base_url",
          "Correct `server.base_url` or `OLLAMA_HOST`."),
     Case("another_protocol", AWAY, "something else that does not speak HTTP listens at the address", "refused", 3,
-         "{url} answers with something that is not its protocol: not Ollama, maybe a proxy; check server.base_url",
+         "no model server at {url} ({words}): start it with `ollama serve`, or use --engine embedded",
          "Correct `server.base_url` or `OLLAMA_HOST`."),
     Case("a proxy in the way", AWAY, "a proxy answers with a page in the middle of a run", "failed", 3,
          "{url} answers with an HTML page: not Ollama, maybe a proxy; check server.base_url",

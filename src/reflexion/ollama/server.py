@@ -104,9 +104,6 @@ class Server:
 def _no_answer(url: str, error: httpx.HTTPError) -> ServerError:
     if isinstance(error, httpx.TimeoutException) and not isinstance(error, httpx.ConnectTimeout):
         return unanswered(url, REQUEST_S)
-    # One that hangs up without a word has most often just been stopped; other words are another protocol's.
-    if isinstance(error, httpx.RemoteProtocolError) and "without sending" not in str(error):
-        return not_ollama(url, "")
     return unreachable(url, str(error) or type(error).__name__)
 
 
