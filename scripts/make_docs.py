@@ -12,6 +12,7 @@ from reflexion.doctor import report
 from reflexion.evidence.rules.guide import rules_page
 from reflexion.evidence.verify import ALL_RULES
 from scripts.events_page import events_page
+from scripts.failures_page import failures_page
 
 WIDTH = 96
 
@@ -35,6 +36,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "config.schema.json": schema_text,
     "doctor.schema.json": report.schema_text,
     "events.md": events_page,
+    "failures.md": failures_page,
     "rules.md": lambda: rules_page(ALL_RULES),
 }
 

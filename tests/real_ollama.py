@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -96,12 +97,50 @@ def running_ollama(binary: Path, folder: Path, cache: Path, threads: int = 1) ->
     The models compute on ``threads`` threads unless a request says otherwise. Several threads wait for each other by
     spinning: where something else also uses the processor (another test process), two are ten times slower than one.
     """
-    port = _free_port()
+    link_store(model_store(binary, cache, threads), folder / "models")
+    server = start_server(binary, folder, free_port())
+    try:
+        yield server
+    finally:
+        end_group(server.process)
+
+
+def model_store(binary: Path, cache: Path, threads: int = 1) -> Path:
+    """A store with the three models, made once and kept: no server writes to it, each has links to its files."""
+    kept = cache / f"store-{threads}"
+    if kept.is_dir():
+        return kept
+    files = [_model_file(cache, name) for name in MODELS]
+    # Two test processes may do this at once: each makes its own, and the first rename wins.
+    with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as made:
+        server = start_server(binary, Path(made), free_port())
+        try:
+            for name, file in zip(MODELS, files, strict=True):
+                _create(server, binary, name, _modelfile(Path(made), file, threads))
+        finally:
+            end_group(server.process)
+        with contextlib.suppress(OSError):
+            (Path(made) / "models").rename(kept)
+    return kept
+
+
+def link_store(store: Path, folder: Path) -> None:
+    """Make a store of links to another's weights, and copies of what is small."""
+    shutil.copytree(store, folder, ignore=shutil.ignore_patterns("sha256-*"))
+    for blob in (store / "blobs").iterdir():
+        try:
+            os.link(blob, folder / "blobs" / blob.name)
+        except OSError:  # Another file system.
+            (folder / "blobs" / blob.name).symlink_to(blob)
+
+
+def start_server(binary: Path, folder: Path, port: int, **environment: str) -> RealOllama:
+    """A server that answers on ``port``, with what ``folder`` holds of models; whoever starts it ends its group."""
     log = folder / "server.log"
-    with log.open("wb") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(
             [str(binary), "serve"],
-            env=_environment(folder, port),
+            env=_environment(folder, port) | environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -110,11 +149,10 @@ def running_ollama(binary: Path, folder: Path, cache: Path, threads: int = 1) ->
     server = RealOllama(f"http://127.0.0.1:{port}", MODELS, process, log)
     try:
         _await_start(server)
-        for name in MODELS:
-            _create(server, binary, name, _modelfile(folder, _model_file(cache, name), threads))
-        yield server
-    finally:
-        _end_group(process)
+    except BaseException:
+        end_group(process)
+        raise
+    return server
 
 
 def _environment(folder: Path, port: int) -> dict[str, str]:
@@ -128,7 +166,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -194,7 +232,7 @@ def demo_gguf() -> Path:
     return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
-def _end_group(process: "subprocess.Popen[bytes]") -> None:
+def end_group(process: "subprocess.Popen[bytes]") -> None:
     """TERM for the server, which then ends its runners; KILL for whatever of the group is left."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGCONT)

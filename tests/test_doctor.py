@@ -276,7 +276,7 @@ def test_the_exit_code_is_that_of_a_run(ollama_double: OllamaDouble, command: Co
     command.source()
     ended = command.run("--input", "add.py")
     assert (ended.code, report_of(command, "--no-calls").exit_code) == (2, 2)
-    assert "critic:1b cannot write (it can: embedding)" in ended.err
+    assert "critic:1b cannot write text (it can: embedding)" in ended.err
 
 
 def test_every_place_of_an_address_is_shown(

@@ -124,7 +124,7 @@ def _trouble(config: Config, model: str, info: ModelInfo) -> ConfigError | None:
         return ConfigError(f"{model} runs on {info.remote_host}: set server.allow_remote to allow that")
     if info.capabilities and "completion" not in info.capabilities:
         can = ", ".join(sorted(info.capabilities))
-        return ConfigError(f"{model} cannot write (it can: {can}): bind another model")
+        return ConfigError(f"model_registry: {model} cannot write text (it can: {can}); name another model")
     return None
 
 

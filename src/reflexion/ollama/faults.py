@@ -33,6 +33,8 @@ _RUNNER_DIED = re.compile(
     r"EOF|runner process (no longer running|has terminated)|connection (reset|refused)|unexpectedly stopped",
     re.IGNORECASE,
 )
+# Of a file that is cut short, and of one whose beginning cannot be read: every role's model could chat at the start.
+_DAMAGED = re.compile(r"exceeds file size|invalid file magic|does not support chat", re.IGNORECASE)
 _LOAD_TIMEOUT = re.compile(r"timed out waiting for .*(runner|server) to start", re.IGNORECASE)
 _UNREADABLE = (
     json.JSONDecodeError,
@@ -71,6 +73,20 @@ def not_ollama(url: str, seen: str) -> NotOllama:
     return NotOllama(
         f"{without_credentials(url)} answers with {what}: not Ollama, maybe a proxy; check server.base_url"
     )
+
+
+def unanswered(url: str, seconds: float) -> ServerUnreachable:
+    """Describe a server that takes connections and says nothing."""
+    return ServerUnreachable(
+        f"{without_credentials(url)} takes connections but has not answered for {seconds:g} s:"
+        f" look at that server's log, or restart it"
+    )
+
+
+def damaged(model: str, said: str) -> str:
+    """Describe a model whose file the server cannot read, with the command that helps: a pull alone keeps the file."""
+    again = f"ollama rm {model} && ollama pull {model}"
+    return f"{model}: the server cannot read this model ({_one_line(said)}); get it again: {again}"
 
 
 def translate(error: Exception, url: str, model: str) -> Fault:
@@ -127,6 +143,8 @@ def _from_text(text: str, status: int, url: str, model: str) -> Fault:
         return Fault(not_ollama(url, text), passing=status in (502, 504))
     if _OUT_OF_MEMORY.search(text):
         return Fault(ServerFault(f"{model}: out of memory; use a smaller model or num_ctx ({_one_line(text)})"))
+    if _DAMAGED.search(text):
+        return Fault(ServerFault(damaged(model, text)))
     if _LOAD_TIMEOUT.search(text):
         return Fault(ServerFault(f"{model}: loading took too long; raise OLLAMA_LOAD_TIMEOUT on the server"))
     if status in (-1, 500, 502, 504) and _RUNNER_DIED.search(text):

@@ -29,9 +29,13 @@ class Deadlines:
 
 
 class Watchdog:
-    """Ends one call when it overruns a deadline. A context manager; ``beat`` on every record that arrives."""
+    """Ends one call when it overruns a deadline. A context manager; ``beat`` on every record that arrives.
 
-    def __init__(self, limits: Deadlines) -> None:
+    ``what`` is who is asked, for the message.
+    """
+
+    def __init__(self, limits: Deadlines, what: str = "the model") -> None:
+        self._what = what
         self._limits = limits
         self._started = time.monotonic()
         self._last_beat: float | None = None
@@ -69,7 +73,7 @@ class Watchdog:
     def check(self) -> None:
         """Raise DeadlineExceeded if this call was ended by its deadline."""
         if self._expired:
-            raise DeadlineExceeded(self._expired)
+            raise DeadlineExceeded(f"{self._what}: {self._expired}")
 
     def _watch(self) -> None:
         with self._wake:
@@ -84,12 +88,14 @@ class Watchdog:
     def _next_deadline(self) -> tuple[float, str]:
         now = time.monotonic()
         limits = self._limits
-        total = (self._started + limits.total_s - now, f"not finished after {limits.total_s:g} s (server.total_s)")
+        said = f"not finished after {limits.total_s:g} s; lower num_predict or raise server.total_s"
+        total = (self._started + limits.total_s - now, said)
         if self._last_beat is None:
             first = self._started + limits.first_token_s - now
-            return min((first, f"no token within {limits.first_token_s:g} s (server.first_token_s)"), total)
+            said = f"no token within {limits.first_token_s:g} s, loading included"
+            return min((first, f"{said}; see the server's log, or raise server.first_token_s"), total)
         idle = self._last_beat + limits.idle_s - now
-        return min((idle, f"no token for {limits.idle_s:g} s (server.idle_s)"), total)
+        return min((idle, f"no token for {limits.idle_s:g} s; see the server's log, or raise server.idle_s"), total)
 
     def _shut_down(self) -> None:
         if self._socket is not None:
@@ -101,14 +107,16 @@ class Watchdog:
 class RunawayDetector:
     """Tells when a text repeats itself without end.
 
-    Either one unit fills its end over and over, or its last lines are a handful of lines in any order.
+    Either one unit fills its end over and over, or its last lines are a handful of lines in any order. ``what`` is
+    whose text it is, for the message.
     """
 
     check_every = 200
     lines_watched = 60
     most_distinct_lines = 4
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "the model") -> None:
+        self._what = what
         self._tail = ""
         self._unchecked = 0
         self._line = ""
@@ -124,7 +132,9 @@ class RunawayDetector:
         self._unchecked = 0
         unit = repeated_unit(self._tail) or self._repeated_line()
         if unit:
-            raise ReplyRunaway(f"the reply repeats {_shown(unit)} without end; it was cut")
+            raise ReplyRunaway(
+                f"{self._what}: the reply repeats {_shown(unit)} without end and was cut; another model may do better"
+            )
 
     def _keep_lines(self, piece: str) -> None:
         first, *rest = piece.split("\n")

@@ -82,6 +82,11 @@ class Request:
     log: list[CallStats] = field(default_factory=list)
     waited_s: float = 0.0
 
+    @property
+    def what(self) -> str:
+        """Who is asked, as messages name it."""
+        return f"{self.binding.role} ({self.binding.model})"
+
 
 class Received:
     """What has arrived of one reply."""
@@ -140,8 +145,7 @@ class Received:
 
     def check(self, request: Request) -> None:
         """Raise what is wrong with the reply: StreamBroken, PromptTooLarge, ReplyCut or ReplyEmpty."""
-        binding = request.binding
-        what = f"{binding.role} ({binding.model})"
+        binding, what = request.binding, request.what
         if not self._final:
             raise StreamBroken(f"{what}: the stream ended without its final record", self.text)
         counted = self._final.get("prompt_eval_count")
@@ -154,7 +158,7 @@ class Received:
         from reflexion.text import strip_thinking  # Whoever looks at the server alone reads no text.
 
         if not strip_thinking(self.text).strip():
-            raise ReplyEmpty(f"{what}: the reply is empty", self.text)
+            raise ReplyEmpty(f"{what}: the reply is empty; another model may do better", self.text)
 
 
 def total(stats: Sequence[CallStats], name: str) -> float:

@@ -232,16 +232,14 @@ class Models:
         outcome = "failed"
         received = Received()
         try:
-            with Watchdog(self._deadlines) as watchdog:
+            with Watchdog(self._deadlines, request.what) as watchdog:
                 self._stream(request, watchdog, received, started)
             received.check(request)
             outcome = "ok"
             self._learn(request, received)
-        except StreamBroken as error:
-            raise _PassingFault(error) from error
-        except ReplyRejected as error:
-            outcome = type(error).__name__
-            raise
+        except (ReplyRejected, _PassingFault) as error:
+            outcome = type(error.error if isinstance(error, _PassingFault) else error).__name__
+            raise (_PassingFault(error) if isinstance(error, StreamBroken) else error) from error.__cause__
         finally:
             stats = received.stats(request, outcome, time.monotonic() - started)
             request.waited_s = 0.0  # Only the first request of a turn has waited for it.
@@ -256,7 +254,7 @@ class Models:
 
     def _stream(self, request: Request, watchdog: Watchdog, received: Received, started: float) -> None:
         chunks = self._clients.stream(request, watchdog)
-        runaway = RunawayDetector()
+        runaway = RunawayDetector(request.what)
         try:
             for chunk in chunks:
                 watchdog.beat()

@@ -10,7 +10,7 @@ import httpx
 
 from reflexion.errors import ConfigError, DeadlineExceeded, ModelMissing, PullBroken, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
-from reflexion.ollama.faults import not_ollama, unreachable
+from reflexion.ollama.faults import damaged, not_ollama, unanswered, unreachable
 from reflexion.ollama.guard import Deadlines, Watchdog
 from reflexion.ollama.pull import PullRecord, refused, required_record
 
@@ -154,22 +154,25 @@ class Server:
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         try:
             status, text = self._exchange(method, path, body)
-        except (httpx.TimeoutException, DeadlineExceeded) as error:
-            raise unreachable(self.base_url, "no answer in time") from error
+        except DeadlineExceeded as error:
+            raise unanswered(self.base_url, self._request_s) from error
         except httpx.HTTPError as error:
-            raise unreachable(self.base_url, _words(error)) from error
+            raise self._no_answer(error) from error
         try:
             answer = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise not_ollama(self.base_url, text[:SHOWN]) from error
         if not isinstance(answer, dict):
             raise not_ollama(self.base_url, text[:SHOWN])
-        if status == 404 and body:
-            raise ModelMissing(f"model {body.get('model')} is not installed: ollama pull {body.get('model')}")
         if status >= 400:
-            shown = without_credentials(self.base_url)
-            raise ServerError(f"{shown}{path} answered {status}: {' '.join(_text(answer, 'error').split())}")
+            model = _text(body, "model") if body else ""
+            raise _refused(f"{without_credentials(self.base_url)}{path}", status, answer, model)
         return answer
+
+    def _no_answer(self, error: httpx.HTTPError) -> ServerError:
+        if isinstance(error, httpx.TimeoutException) and not isinstance(error, httpx.ConnectTimeout):
+            return unanswered(self.base_url, self._request_s)
+        return unreachable(self.base_url, _words(error))
 
     def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, str]:
         """Return status and text of an answer. A timeout of the client alone is met by one byte now and then."""
@@ -202,6 +205,14 @@ class Server:
             if isinstance(answer, dict) and answer.get("error"):
                 return _text(answer, "error")
         raise not_ollama(self.base_url, text[:SHOWN])
+
+
+def _refused(place: str, status: int, answer: Mapping[str, Any], model: str) -> ServerError:
+    """Describe an error's answer; ``model`` is the one that was asked about, "" where it was none."""
+    said = " ".join(_text(answer, "error").split())
+    if status == 404 and model:
+        return ModelMissing(f"model {model} is not installed: ollama pull {model}")
+    return ServerError(damaged(model, said) if model else f"{place} answered {status}: {said}")
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:

@@ -113,8 +113,8 @@ def room_for_reply(
     room = window - prompt
     if room < min(num_predict, SMALLEST_REPLY):
         raise PromptTooLarge(
-            f"{what}: the prompt is about {prompt} tokens, too many for a window of {window} with room for a reply;"
-            f" raise num_ctx or split the file"
+            f"{what}: the prompt is about {prompt} tokens, too many for a window of {window} with room for a reply"
+            f" of {min(num_predict, SMALLEST_REPLY)}; raise num_ctx or split the file"
         )
     return min(num_predict, room)
 
