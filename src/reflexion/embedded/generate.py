@@ -35,8 +35,7 @@ def generate(catalog: Catalog, pool: Pool, request: GenerateRequest, call: Call)
         if not request.prompt:
             yield _preload_record(request, "load")
             return
-        with loaded.runner.session(call) as session:
-            yield from _reply(session, loaded, request, orders, clock)
+        yield from _reply(loaded, request, orders, clock, call)
 
 
 def _check_forms(request: GenerateRequest) -> None:
@@ -50,19 +49,22 @@ def _check_forms(request: GenerateRequest) -> None:
         raise ApiError(400, f'think value "{request.think}" is not supported for this model')
 
 
-def _reply(
-    session: Session, loaded: Loaded, request: GenerateRequest, orders: Orders, clock: Clock
-) -> Iterator[Record]:
-    tokens = _prompt(session, loaded, request, orders)
+def _reply(loaded: Loaded, request: GenerateRequest, orders: Orders, clock: Clock, call: Call) -> Iterator[Record]:
     said: list[str] = []
-    for piece in write(session, loaded, cut(tokens, loaded, orders), orders):
-        if isinstance(piece, str):
-            said.append(piece)
-            yield _record(request, piece)
-        else:
-            # The whole conversation so far, to be sent back with the next prompt: uncut, as Ollama returns it.
-            context = {} if request.raw else {"context": tokens + session.tokens("".join(said), special=False)}
-            yield {**_record(request, ""), "done": True, **context, **clock.durations(), **piece}
+    with loaded.runner.session(call) as session:
+        tokens = _prompt(session, loaded, request, orders)
+        for piece in write(session, loaded, cut(tokens, loaded, orders), orders):
+            if isinstance(piece, str):
+                said.append(piece)
+                yield _record(request, piece)
+            else:
+                final = piece
+    context: Record = {}
+    if not request.raw:
+        # The whole conversation so far, to be sent back with the next prompt: uncut, as Ollama returns it.
+        with loaded.runner.session(call) as session:
+            context["context"] = tokens + session.tokens("".join(said), special=False)
+    yield {**_record(request, ""), "done": True, **context, **clock.durations(), **final}
 
 
 def _prompt(session: Session, loaded: Loaded, request: GenerateRequest, orders: Orders) -> list[int]:

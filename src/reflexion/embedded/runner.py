@@ -212,7 +212,8 @@ class Session:
         return [float(number) for number in vector]
 
     def complete(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """llama.cpp's records of one completion as they come; the last has ``stop`` set.
+        """llama.cpp's records of one completion as they come; the last has ``stop`` set. It ends the session: llama.cpp
+        closes the connection behind it.
 
         Raises:
             ApiError: 500 with llama.cpp's words.

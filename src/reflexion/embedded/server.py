@@ -130,10 +130,12 @@ class Handler(BaseHTTPRequestHandler):
     def _size(self, text: str, base: int, most: int = LARGEST_BODY) -> int:
         try:
             size = int(text, base)
-        except ValueError as error:
+        except ValueError:
+            size = -1
+        if size < 0:
             self.close_connection = True
-            raise ApiError(400, "the length of the body is not a number") from error
-        if not 0 <= size <= most:
+            raise ApiError(400, "the length of the body is not a number")
+        if size > most:
             self.close_connection = True
             raise ApiError(413, f"the body is longer than {LARGEST_BODY >> 20} MiB")
         return size
