@@ -93,7 +93,6 @@ def test_without_shift_a_reply_ends_with_the_window(generate: Generate) -> None:
     options = {"num_ctx": 64, "num_predict": 100}
     ended = generate("Go on.", options, format=endless, shift=False).json()
     assert (ended["done_reason"], ended["prompt_eval_count"] + ended["eval_count"]) == ("length", 64)
-    assert generate("Go on.", options, format=endless).json()["eval_count"] == 100
 
 
 @pytest.mark.parametrize("prompt", [{}, {"prompt": ""}, {"prompt": "", "stream": True}, {"system": "x"}])
