@@ -11,6 +11,8 @@ import argparse
 import contextlib
 import itertools
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -66,7 +68,7 @@ def seconds_to_load(server: Server) -> float:
 
 
 def seconds_a_prompt_token(server: Server) -> float:
-    prompt = server.unique(600)
+    prompt = server.unique(300)
     started = time.perf_counter()
     count: int = server.post(prompt).json()["prompt_eval_count"]
     return (time.perf_counter() - started) / count
@@ -118,7 +120,9 @@ MEASURES: Mapping[str, Callable[[Server], float]] = {
 }
 
 
-def speed(rounds: int) -> int:
+def speed(rounds: int, cores: int) -> int:
+    # Both inherit it: as many threads as cores, whatever else the machine does.
+    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     threads = physical_cores()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -134,6 +138,7 @@ def speed(rounds: int) -> int:
                 # Whoever comes second may find a warmer machine, so they take turns in that too.
                 for server in servers if number % 2 else servers[::-1]:
                     taken[name][server.name].append(measure(server))
+                    print(f"round {number}: {name}, {server.name}: {taken[name][server.name][-1]:.3g}", file=sys.stderr)
     return show_speed(taken, threads)
 
 
@@ -207,9 +212,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["speed", "memory"])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--calls", type=int, default=1000)
     asked = parser.parse_args()
-    sys.exit(speed(asked.rounds) if asked.what == "speed" else memory(asked.calls))
+    # What was started ends with us, also when a time limit ends us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.exit(speed(asked.rounds, asked.cores) if asked.what == "speed" else memory(asked.calls))
 
 
 if __name__ == "__main__":
