@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from reflexion import __version__
-from reflexion.commands import check, docs, doctor, models, runs, words
+from reflexion.commands import check, docs, doctor, engine, models, runs, words
 from reflexion.errors import ReflexionError, UsageError
 
 DEFAULT_COMMAND = "docs"
@@ -34,10 +34,12 @@ config_app = typer.Typer(no_args_is_help=True, help="About config.json.", rich_m
 runs_app = typer.Typer(invoke_without_command=True, help="Earlier runs: list them, or show one.", rich_markup_mode=None)
 models_app = typer.Typer(invoke_without_command=True, help="Models: what is needed, and get it.", rich_markup_mode=None)
 prompts_app = typer.Typer(no_args_is_help=True, help="About the words that models are given.", rich_markup_mode=None)
+engine_app = typer.Typer(no_args_is_help=True, help="The embedded engine on its own.", rich_markup_mode=None)
 app.add_typer(config_app, name="config")
 app.add_typer(runs_app, name="runs")
 app.add_typer(models_app, name="models")
 app.add_typer(prompts_app, name="prompts")
+app.add_typer(engine_app, name="engine")
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,6 +70,7 @@ runs_app.command("report")(runs.runs_report)
 models_app.callback()(models.models_command)
 models_app.command("pull")(models.models_pull)
 prompts_app.command("show")(words.prompts_show)
+engine_app.command("serve")(engine.engine_serve)
 
 
 @contextlib.contextmanager
