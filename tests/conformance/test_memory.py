@@ -1,0 +1,95 @@
+"""Room for one model: who loads, who waits, who makes way."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+from tests.conformance.subjects import Subject, of_writers, succeeded
+from tests.ollama_double import reply, runaway
+
+SOON_S = 8.0
+# Longer than any reply that ends by itself within the patience of these tests.
+ENDLESS = 4_000
+
+
+def test_room_for_one_means_that_models_evict_each_other(subject: Subject) -> None:
+    subject.unload()
+    for model in (*subject.models, subject.model):
+        assert subject.chat(model=model, options={"num_predict": 1})["done"]
+        assert list(subject.loaded()) == [model]
+
+
+def test_another_window_loads_the_model_again(subject: Subject) -> None:
+    for window in (192, 64):
+        subject.chat(options={"num_predict": 1, "num_ctx": window})
+        assert subject.loaded() == {subject.model: window}
+
+
+@of_writers
+def test_loading_takes_time_and_being_loaded_does_not(subject: Subject) -> None:
+    subject.unload()
+    loads = [
+        subject.chat(model=model, options={"num_predict": 1})["load_duration"]
+        for model in (*subject.models, subject.models[2])
+    ]
+    assert loads[3] < min(loads[:3]) / 2
+
+
+def test_eight_calls_at_once_on_two_models_are_all_answered(subject: Subject) -> None:
+    asked = list(subject.models[:2]) * 4
+    with ThreadPoolExecutor(len(asked)) as pool:
+        answers = list(pool.map(lambda model: subject.chat(model=model, options={"num_predict": 1}), asked))
+    assert [answer["model"] for answer in answers] == asked
+    assert all(answer["done"] for answer in answers)
+    assert len(subject.loaded()) == 1
+
+
+@of_writers
+def test_the_wait_in_the_queue_is_in_load_duration(subject: Subject) -> None:
+    asked = list(subject.models[:2]) * 2
+    with ThreadPoolExecutor(len(asked)) as pool:
+        answers = list(pool.map(lambda model: subject.chat(model=model, options={"num_predict": 1}), asked))
+    assert max(answer["load_duration"] for answer in answers) > 2 * min(answer["load_duration"] for answer in answers)
+
+
+def hang_up_in_the_middle(subject: Subject) -> None:
+    subject.play(runaway("and so on ", gap_s=0.01), reply("one"))
+    body = subject.chat_body(
+        "Tell a very long story.",
+        format={"type": "string", "minLength": 20 * ENDLESS},
+        options={"num_predict": ENDLESS},
+        stream=True,
+    )
+    with subject.http.stream("POST", "/api/chat", json=body) as answer:
+        assert answer.status_code == 200
+        next(answer.iter_lines())
+
+
+def test_after_a_hang_up_the_next_call_is_served_soon(subject: Subject) -> None:
+    hang_up_in_the_middle(subject)
+    began = time.monotonic()
+    assert subject.chat(options={"num_predict": 1})["done"]
+    assert time.monotonic() - began < SOON_S
+
+
+def test_after_a_hang_up_another_model_gets_the_room_soon(subject: Subject) -> None:
+    hang_up_in_the_middle(subject)
+    began = time.monotonic()
+    assert subject.chat(model=subject.models[1], options={"num_predict": 1})["done"]
+    assert time.monotonic() - began < SOON_S
+    assert list(subject.loaded()) == [subject.models[1]]
+
+
+def test_the_patience_of_a_waiting_client_may_end(subject: Subject) -> None:
+    subject.play(reply("slow", wait_s=1.0), reply("one"))
+    body = subject.chat_body(
+        "Go on.", format={"type": "string", "minLength": 20 * ENDLESS}, options={"num_predict": ENDLESS}
+    )
+    with httpx.Client(base_url=subject.base_url, timeout=0.5, trust_env=False, verify=False) as impatient:
+        try:
+            impatient.post("/api/chat", json=body)
+        except httpx.ReadTimeout:
+            gave_up = time.monotonic()
+    succeeded(subject.post("/api/chat", subject.chat_body(options={"num_predict": 1})))
+    assert time.monotonic() - gave_up < SOON_S
