@@ -20,7 +20,7 @@ from tests.ollama_double import reply
 TEXT = "naïve, 漢字, 🙂 and so on"
 OPTIONS = {"num_ctx": WINDOW, "num_predict": 4, "temperature": 0}
 HELLO = [{"role": "user", "content": f"Say {TEXT}"}]
-SCHEMA = {"type": "object", "properties": {"good": {"type": "boolean"}}, "required": ["good"]}
+SCHEMA: dict[str, object] = {"type": "object", "properties": {"good": {"type": "boolean"}}, "required": ["good"]}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_the_ollama_client_generates(subject: Subject, client: ollama.Client) ->
     subject.play(reply(TEXT, done_reason="length"))
     whole = client.generate(subject.model, f"Say {TEXT}", options=OPTIONS)
     *parts, last = client.generate(subject.model, f"Say {TEXT}", stream=True, options=OPTIONS)
-    assert whole.response == "".join(part.response for part in parts)
+    assert whole.response == "".join(part.response or "" for part in parts)
     assert (last.done, last.done_reason) == (True, "length")
     assert len(whole.context or []) > 0
 

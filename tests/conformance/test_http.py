@@ -1,6 +1,7 @@
 """Paths, methods, bodies and their framing, before any model is asked."""
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -153,11 +154,7 @@ def test_a_refused_request_leaves_the_connection_in_order(subject: Subject) -> N
     bad = head("POST", "/api/chat", "Content-Length: 5") + b"{half"
     lost = head("POST", "/api/nope", "Content-Length: 2") + b"{}"
     answer = over_a_socket(subject, bad + lost + head("GET", "/api/version", "Connection: close"))
-    assert [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1")] == [
-        b"400",
-        b"404",
-        b"200",
-    ]
+    assert re.findall(rb"HTTP/1\.1 (\d+)", answer) == [b"400", b"404", b"200"]
     assert json.loads(answer.rpartition(b"\r\n\r\n")[2]) == {"version": subject.kind.version}
 
 
@@ -177,7 +174,7 @@ TYPES = [
     Case(
         "a message",
         400,
-        "json: cannot unmarshal string into Go struct field ChatRequest.messages of type api....",
+        "json: cannot unmarshal string into Go struct field ChatRequest.messages of type api.Alias",
         body={"messages": ["x"]},
     ),
     Case(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conformance.subjects import WINDOW, Body, Subject, of_writers
+from tests.conformance.subjects import ENDLESS, WINDOW, Body, Subject, of_writers
 
 STORY = "Tell me a story."
 SMALL = 16
@@ -133,7 +133,7 @@ def test_a_small_window_cuts_the_prompt_and_not_the_reply(subject: Subject) -> N
     assert long["prompt_eval_count"] == SMALL
     assert long["eval_count"] <= 3 * SMALL
     options = {"num_ctx": SMALL, "num_predict": 3 * SMALL}
-    endless = subject.chat("Go on.", format={"type": "string", "minLength": 500}, options=options)
+    endless = subject.chat("Go on.", format=ENDLESS, options=options)
     assert (endless["done_reason"], endless["eval_count"]) == ("length", 3 * SMALL)
 
 
