@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from reflexion import __version__
-from reflexion.commands import check, docs, runs, words
+from reflexion.commands import check, docs, engine, runs, words
 from reflexion.errors import ReflexionError, UsageError
 
 DEFAULT_COMMAND = "docs"
@@ -33,9 +33,11 @@ app = typer.Typer(
 config_app = typer.Typer(no_args_is_help=True, help="About config.json.", rich_markup_mode=None)
 runs_app = typer.Typer(invoke_without_command=True, help="Earlier runs: list them, or show one.", rich_markup_mode=None)
 prompts_app = typer.Typer(no_args_is_help=True, help="About the words that models are given.", rich_markup_mode=None)
+engine_app = typer.Typer(no_args_is_help=True, help="The embedded engine on its own.", rich_markup_mode=None)
 app.add_typer(config_app, name="config")
 app.add_typer(runs_app, name="runs")
 app.add_typer(prompts_app, name="prompts")
+app.add_typer(engine_app, name="engine")
 
 
 def _print_version(wanted: bool) -> None:
@@ -63,6 +65,7 @@ runs_app.callback()(runs.runs_command)
 runs_app.command("show")(runs.runs_show)
 runs_app.command("report")(runs.runs_report)
 prompts_app.command("show")(words.prompts_show)
+engine_app.command("serve")(engine.engine_serve)
 
 
 @contextlib.contextmanager

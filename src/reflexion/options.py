@@ -64,3 +64,11 @@ OutputFolder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="
 Run = Annotated[str, Argument(metavar="ID", help="A run, or the beginning of its name; reflexion runs lists them.")]
 SameFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="The output folder of the run.")]
 RunFormat = Annotated[str, Option("--format", metavar="NAME", help="text, or json: the whole record.")]
+
+# ------------------------------------------------------------------ engine
+
+EngineHost = Annotated[str, Option("--host", metavar="ADDRESS", help="Where to listen.")]
+EnginePort = Annotated[int, Option("--port", metavar="N", min=0, max=65535, help="0 takes any free one.")]
+MaxLoaded = Annotated[int, Option(metavar="N", min=1, help="Models in memory at once.")]
+ModelsFolder = Annotated[Path | None, Option("--models", metavar="FOLDER", help="Serve its *.gguf files too.")]
+AllowRemote = Annotated[bool, Option("--allow-remote", help="Allow a host beyond this machine.")]

@@ -168,6 +168,28 @@ def test_a_hang_up_in_the_queue_leaves_the_queue(engine: EmbeddedEngine, http: h
     assert time.monotonic() - started < 2
 
 
+def test_a_hang_up_while_a_text_is_embedded_stops_the_work(engine: EmbeddedEngine, http: httpx.Client) -> None:
+    options = {"num_ctx": 8192}
+    body = {"model": FIRST, "input": "short", "options": options}
+    http.post("/api/embed", json=body)
+    with httpx.Client(base_url=engine.base_url, timeout=0.5) as impatient, pytest.raises(httpx.ReadTimeout):
+        impatient.post("/api/embed", json={**body, "input": [words(2_600, "gone"), words(2_600, "gone too")]})
+    started = time.monotonic()
+    assert http.post("/api/embed", json=body).status_code == 200
+    # Twice 7800 tokens take 40 s or more.
+    assert time.monotonic() - started < 12
+
+
+def test_a_hang_up_while_a_model_is_loaded_stops_the_loading(engine: EmbeddedEngine, http: httpx.Client) -> None:
+    third = DEMO_MODELS[2]
+    http.post("/api/generate", json={"model": third, "keep_alive": 0})
+    with httpx.Client(base_url=engine.base_url, timeout=0.1) as impatient, pytest.raises(httpx.ReadTimeout):
+        impatient.post("/api/generate", json={"model": third})
+    # The next in line shows that the door is free again; had the loading gone on, the model would be there by then.
+    http.post("/api/generate", json={"model": SECOND, "options": {"num_ctx": 300}})
+    assert third not in [model["name"] for model in http.get("/api/ps").json()["models"]]
+
+
 def test_calls_for_one_model_are_served_in_order(chat: Chat) -> None:
     finished: list[int] = []
     lock = threading.Lock()

@@ -1,6 +1,7 @@
 """Endpoints, errors and forms of answers, over plain HTTP and without generating more than a token or two."""
 
 import json
+import socket
 import statistics
 import time
 from datetime import UTC, datetime, timedelta
@@ -50,10 +51,38 @@ def test_show_tells_the_window_and_the_capabilities(http: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/api/nope", 404), ("GET", "/api/chat", 405), ("POST", "/api/tags", 405), ("DELETE", "/api/ps", 405)],
+    [
+        *[("GET", "/api/nope", 404), ("GET", "/api/chat", 405), ("POST", "/api/tags", 405), ("DELETE", "/api/ps", 405)],
+        *[("PUT", "/api/chat", 405), ("OPTIONS", "/api/generate", 405), ("GET", "/v10", 404)],
+    ],
 )
 def test_paths_and_methods_that_do_not_exist(http: httpx.Client, method: str, path: str, status: int) -> None:
     assert http.request(method, path).status_code == status
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/pull", "/api/create", "/v1/models", "/v1/chat/completions", "/api/blobs/sha256:1"]
+)
+def test_what_ollama_has_and_the_engine_has_not_is_named(http: httpx.Client, path: str) -> None:
+    answer = http.post(path, json={})
+    assert answer.status_code == 501
+    assert answer.json()["error"].startswith(f"the embedded engine has no {path}:")
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"Content-Length: 99999999999999", 413),
+        (b"Content-Length: -1", 400),
+        (b"Content-Length: x", 400),
+        (b"Transfer-Encoding: chunked", 400),
+    ],
+)
+def test_a_body_of_a_mad_length_is_not_waited_for(engine: EmbeddedEngine, head: bytes, status: int) -> None:
+    port = int(engine.base_url.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        connection.sendall(b"POST /api/chat HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\nzz\r\n")
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 %d " % status)
 
 
 HELLO = [{"role": "user", "content": "hello"}]

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflexion.embedded.options import Options, parse_options
-from reflexion.embedded.wire import ApiError, model_name, parse_body, parse_chat, parse_keep_alive
+from reflexion.embedded.requests import parse_chat
+from reflexion.embedded.wire import ApiError, model_name, parse_body, parse_keep_alive
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

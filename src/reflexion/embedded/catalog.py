@@ -44,7 +44,7 @@ class Catalog:
     def __init__(self, demo: Path | None, folder: Path | None) -> None:
         self._demo = demo
         self._folder = folder
-        self._headers: dict[tuple[Path, int, int], tuple[Header, bytes] | None] = {}
+        self._headers: dict[Path, tuple[tuple[int, int], tuple[Header, bytes] | None]] = {}
 
     def models(self) -> list[Model]:
         """Every model whose file can be read, the demo names first, then the folder's by name."""
@@ -67,13 +67,13 @@ class Catalog:
             stat = path.stat()
         except OSError:
             return None
-        key = (path, stat.st_size, stat.st_mtime_ns)
-        if key not in self._headers:
-            self._headers[key] = _read(path, stat.st_size)
-        known = self._headers[key]
-        if known is None:
+        state = (stat.st_size, stat.st_mtime_ns)
+        known = self._headers.get(path)
+        if known is None or known[0] != state:
+            known = self._headers[path] = (state, _read(path, stat.st_size))
+        if known[1] is None:
             return None
-        header, sample = known
+        header, sample = known[1]
         digest = hashlib.sha256(name.encode() + sample).hexdigest()
         return Model(name, path, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC), digest, header)
 

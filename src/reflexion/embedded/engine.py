@@ -62,7 +62,7 @@ class EmbeddedEngine:
 
     def _spawn(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
         # -P: a file of the user's working directory must not be imported in place of a module.
-        command = [sys.executable, "-P", "-m", "reflexion.embedded.server", "--max-loaded", str(self._max_loaded)]
+        command = [sys.executable, "-P", "-m", "reflexion.embedded.child", "--max-loaded", str(self._max_loaded)]
         if self._models_dir is not None:
             command += ["--models", str(self._models_dir)]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)  # noqa: S603

@@ -71,6 +71,11 @@ class Header:
         return QUANTISATIONS.get(kind, "unknown") if isinstance(kind, int) else "unknown"
 
     @property
+    def embeds(self) -> bool:
+        """Whether the model is made for embeddings, and for nothing else."""
+        return f"{self.architecture}.pooling_type" in self.metadata
+
+    @property
     def template(self) -> str:
         """The chat template (Jinja), empty for a model that is not made for chats."""
         return str(self.metadata.get("tokenizer.chat_template") or "")

@@ -52,7 +52,7 @@ class Loaded:
 class Pool:
     """The loaded models, at most ``max_loaded`` of them. Safe to use from many threads."""
 
-    def __init__(self, max_loaded: int, load: Callable[[Model, int], Runner] = Runner) -> None:
+    def __init__(self, max_loaded: int, load: Callable[[Model, int, Call], Runner] = Runner) -> None:
         self._max_loaded = max(1, max_loaded)
         self._load = load
         self._changed = threading.Condition()
@@ -132,7 +132,7 @@ class Pool:
                 loaded.keep_s = keep_s
                 return loaded, self._join(loaded.line)
         self._make_room(model, call)
-        fresh = Loaded(model, window, self._load(model, window), keep_s)
+        fresh = Loaded(model, window, self._load(model, window, call), keep_s)
         with self._changed:
             self._loaded[model.name] = fresh
             return fresh, self._join(fresh.line)

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ WORKER_ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 CPU_TOPOLOGY = Path("/sys/devices/system/cpu")
 # What llama.cpp logs, and nothing else tells, when it goes on without the schema that it was given.
 SCHEMA_DROPPED = b"llg error"
+# llama.cpp's lines below the level of an error.
+REMARK = re.compile(rb"[\d.]+ [DIW] ")
 TERMINATED = "llama runner process has terminated"
 
 
@@ -33,57 +37,72 @@ class ClientGone(Exception):
 
 
 class Call:
-    """One request on its way: what to stop when its client hangs up."""
+    """One request on its way: what to stop when its client hangs up, or when the engine ends."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._lock = threading.Lock()
-        self._socket: socket.socket | None = None
-        self.cancelled = False
+        self._stop: Callable[[], None] | None = None
+        self._reason: Exception | None = None
+        self.running = False
+        """Whether a worker has begun with it."""
 
-    def cancel(self) -> None:
-        """End the call wherever it is: waiting for its turn, or inside a worker."""
-        with self._lock:
-            self.cancelled = True
-            _shut(self._socket)
-        self._wake()
+    @property
+    def cancelled(self) -> bool:
+        """Whether it has been told to end."""
+        return self._reason is not None
 
-    def attach(self, connection: socket.socket | None) -> None:
-        """Name the connection that ``cancel`` shuts.
+    def cancel(self, reason: Exception | None = None) -> None:
+        """End the call wherever it is: waiting for its turn, loading its model, or inside a worker.
 
-        Raises:
-            ClientGone: the call was cancelled already.
+        ``reason`` is what it ends with; a client that hung up, when none is given.
         """
         with self._lock:
-            self._socket = connection
-        self.check()
+            self._reason = self._reason or reason or ClientGone()
+            if self._stop is not None:
+                self._stop()
+        self._wake()
 
-    def detach(self) -> None:
-        """Forget the connection, which is about to be closed."""
+    @contextmanager
+    def stopped_by(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Within the block, ``cancel`` calls ``stop``, which must end whatever the block waits for.
+
+        Raises:
+            Exception: the reason, when the call was cancelled already.
+        """
         with self._lock:
-            self._socket = None
+            self._stop = stop
+        try:
+            self.check()
+            yield
+        finally:
+            with self._lock:
+                self._stop = None
 
     def check(self) -> None:
-        """Raise ``ClientGone`` when the call was cancelled."""
-        if self.cancelled:
-            raise ClientGone
+        """Raise the reason when the call was cancelled."""
+        if self._reason is not None:
+            raise self._reason
 
 
 class Runner:
-    """A worker process with one model in one window. Creating it loads the model.
+    """A worker process with one model in one window. Creating it loads the model, on behalf of ``call``.
 
     Raises:
         ApiError: 500 when the worker cannot load the file.
+        ClientGone: the call was cancelled meanwhile.
     """
 
-    def __init__(self, model: Model, window: int) -> None:
+    def __init__(self, model: Model, window: int, call: Call) -> None:
         self.cells = min(window + SPARE_CELLS, model.header.window)
         self._key = secrets.token_hex(16)
         self._process = _start_worker()
         self._schema_dropped = threading.Event()
-        threading.Thread(target=self._watch_log, daemon=True).start()
+        self._log = threading.Thread(target=self._watch_log, daemon=True)
+        self._log.start()
         try:
-            self._address = self._load(model)
+            with call.stopped_by(self._process.kill):
+                self._address = self._load(model, call)
         except BaseException:
             self.stop()
             raise
@@ -100,6 +119,7 @@ class Runner:
         """End the process at once; its memory is free when this returns."""
         self._process.kill()
         self._process.wait()
+        self._log.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
@@ -111,8 +131,9 @@ class Runner:
         connection = http.client.HTTPConnection(self._address)
         try:
             connection.connect()
-            call.attach(connection.sock)
-            yield Session(connection, self._key)
+            with call.stopped_by(partial(_shut, connection.sock)):
+                call.running = True
+                yield Session(connection, self._key)
         except (OSError, http.client.HTTPException) as error:
             call.check()
             # Its socket closes before the process is seen to be gone; the next call must not be given to it.
@@ -120,7 +141,6 @@ class Runner:
             self._process.wait()
             raise ApiError(500, TERMINATED) from error
         finally:
-            call.detach()
             connection.close()
 
     def _watch_log(self) -> None:
@@ -128,15 +148,18 @@ class Runner:
         for line in log or []:
             if SCHEMA_DROPPED in line:
                 self._schema_dropped.set()
-            sys.stderr.buffer.write(line)
-            sys.stderr.flush()
+            if not REMARK.match(line):
+                sys.stderr.buffer.write(line)
+                sys.stderr.flush()
 
-    def _load(self, model: Model) -> str:
+    def _load(self, model: Model, call: Call) -> str:
         order = {
             "path": str(model.path),
             "cells": self.cells,
             "threads": physical_cores(),
-            "batch": BATCH_TOKENS,
+            # A model that reads its text in both directions must see all of it at once.
+            "batch": self.cells if model.header.embeds else BATCH_TOKENS,
+            "pool_last": not model.header.embeds,
             "key": self._key,
         }
         requests, answers = self._process.stdin, self._process.stdout
@@ -147,6 +170,7 @@ class Runner:
             requests.flush()
             return str(json.loads(answers.readline())["address"]).removeprefix("http://")
         except (OSError, ValueError) as error:
+            call.check()
             raise ApiError(500, f"unable to load model: {model.path.name}") from error
 
 
@@ -161,13 +185,35 @@ class Session:
         """The text that the model's chat template makes of the messages."""
         return str(self._ask("/apply-template", {"messages": messages})["prompt"])
 
-    def tokens(self, prompt: str) -> list[int]:
-        """The token numbers of a prompt, control tokens included."""
-        body = {"content": prompt, "add_special": True, "parse_special": True}
+    def tokens(self, text: str, *, special: bool = True) -> list[int]:
+        """The token numbers of a text; ``special``: as a prompt, with the control tokens that the model wants."""
+        body = {"content": text, "add_special": special, "parse_special": True}
         return [int(token) for token in self._ask("/tokenize", body)["tokens"]]
 
+    def known(self, tokens: list[int]) -> list[int]:
+        """The same token numbers.
+
+        Raises:
+            ApiError: 400 when the model has no such tokens.
+        """
+        try:
+            self._ask("/detokenize", {"tokens": tokens})
+        except ApiError as error:
+            raise ApiError(400, "context holds tokens that this model does not have") from error
+        return tokens
+
+    def embedding(self, tokens: list[int]) -> list[float]:
+        """The vector of a text, as the model gives it.
+
+        Raises:
+            ApiError: 500 with llama.cpp's words.
+        """
+        (vector,) = self._ask("/embedding", {"content": tokens, "embd_normalize": -1})[0]["embedding"]
+        return [float(number) for number in vector]
+
     def complete(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """llama.cpp's records of one completion as they come; the last has ``stop`` set.
+        """llama.cpp's records of one completion as they come; the last has ``stop`` set. It ends the session: llama.cpp
+        closes the connection behind it.
 
         Raises:
             ApiError: 500 with llama.cpp's words.
@@ -184,9 +230,8 @@ class Session:
         # A chunked answer that is cut reads like one that ended; only the last record says that it is whole.
         raise http.client.IncompleteRead(b"")
 
-    def _ask(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self._post(path, body).read())
-        return answer
+    def _ask(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON of llama.cpp's own forms
+        return json.loads(self._post(path, body).read())
 
     def _post(self, path: str, body: Mapping[str, Any]) -> http.client.HTTPResponse:
         self._connection.request("POST", path, json.dumps(body), self._headers)
@@ -218,6 +263,8 @@ def _start_worker() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # Ctrl-C in a terminal is for the engine, which lets running calls end.
+        process_group=0,
         env={**os.environ, **WORKER_ENVIRONMENT},
     )
 

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -12,7 +11,6 @@ T = TypeVar("T")
 
 DEFAULT_KEEP_S = 300.0
 LONGEST_KEEP_S = 2**33
-ROLES = ("system", "user", "assistant", "tool")
 DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 DURATION_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
 JSON_KINDS: Mapping[type, str] = {
@@ -33,23 +31,8 @@ class ApiError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True)
-class ChatRequest:
-    """The body of ``/api/chat``, types checked. ``keep_s`` is in seconds (``inf``: for ever, ``None``: not said)."""
-
-    model: str
-    messages: list[dict[str, str]]
-    stream: bool
-    format: Any
-    options: Mapping[str, Any]
-    keep_s: float | None
-    thinking: bool
-    truncate: bool
-    tools: bool
-
-
-def parse_body(data: bytes) -> dict[str, Any]:
-    """The JSON object of a request body.
+def parse_body(data: bytes, owner: str = "ChatRequest") -> dict[str, Any]:
+    """The JSON object of a request body. ``owner`` is what Go calls a request of that kind; ``null`` is an empty one.
 
     Raises:
         ApiError: 400, in the words of Go's decoder.
@@ -67,32 +50,11 @@ def parse_body(data: bytes) -> dict[str, Any]:
         raise ApiError(400, "exceeded max depth") from error
     except ValueError as error:
         raise ApiError(400, "a number of the request body is too long") from error
+    if body is None:
+        return {}
     if not isinstance(body, dict):
-        raise ApiError(400, f"json: cannot unmarshal {_kind(body)} into Go value of type api.ChatRequest")
+        raise ApiError(400, f"json: cannot unmarshal {kind_of(body)} into Go value of type api.{owner}")
     return _without_half_characters(body) if "\\ud" in text.lower() else body
-
-
-def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
-    """Check the types of a chat request; options keep their raw values (``parse_options``).
-
-    Raises:
-        ApiError: 400 for a wrong type, role, duration or thinking level, or without a model.
-    """
-    stream, truncate = _field(body, "stream", bool, "bool"), _field(body, "truncate", bool, "bool")
-    request = ChatRequest(
-        model=_field(body, "model", str, "string") or "",
-        messages=[_message(raw) for raw in _field(body, "messages", list, "[]api.Message") or []],
-        stream=stream is not False,
-        format=body.get("format"),
-        options=_field(body, "options", dict, "map[string]interface {}") or {},
-        keep_s=parse_keep_alive(body.get("keep_alive")),
-        thinking=_thinking(body.get("think")),
-        truncate=truncate is not False,
-        tools=bool(_field(body, "tools", list, "api.Tools")),
-    )
-    if not request.model:
-        raise ApiError(400, "model is required")
-    return request
 
 
 def model_name(body: Mapping[str, Any]) -> str:
@@ -126,6 +88,18 @@ def parse_keep_alive(value: object) -> float | None:
     return math.inf if seconds < 0 else seconds
 
 
+def field(body: Mapping[str, object], key: str, kind: type[T], go_type: str, owner: str = "ChatRequest") -> T | None:
+    """A field of a request, ``None`` where it is absent or null.
+
+    Raises:
+        ApiError: 400 for another type, in the words of Go's decoder.
+    """
+    value = body.get(key)
+    if value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
+        return value
+    raise ApiError(400, f"json: cannot unmarshal {kind_of(value)} into Go struct field {owner}.{key} of type {go_type}")
+
+
 def timestamp(moment: datetime | None = None) -> str:
     """A moment (now, when none is given) as the server writes it."""
     return (moment or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
@@ -140,35 +114,6 @@ def _without_half_characters(body: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     clean: dict[str, Any] = json.loads(text)
     return clean
-
-
-def _message(raw: object) -> dict[str, str]:
-    if not isinstance(raw, dict):
-        raise ApiError(
-            400, f"json: cannot unmarshal {_kind(raw)} into Go struct field ChatRequest.messages of type api.Message"
-        )
-    role = _field(raw, "role", str, "string", "Message") or ""
-    if raw.get("images"):
-        raise ApiError(400, "this engine reads no images: send text only")
-    if role not in ROLES:
-        allowed = ", ".join(f'"{name}"' for name in ROLES)
-        raise ApiError(400, f'invalid role: "{role}", must be one of [{allowed}]')
-    return {"role": role, "content": _field(raw, "content", str, "string", "Message") or ""}
-
-
-def _field(body: Mapping[str, object], key: str, kind: type[T], go_type: str, owner: str = "ChatRequest") -> T | None:
-    value = body.get(key)
-    if value is None or isinstance(value, kind):
-        return value
-    raise ApiError(400, f"json: cannot unmarshal {_kind(value)} into Go struct field {owner}.{key} of type {go_type}")
-
-
-def _thinking(value: object) -> bool:
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    if value in ("high", "medium", "low"):
-        return True
-    raise ApiError(400, f'invalid think value: "{value}" (must be "high", "medium", "low", true, or false)')
 
 
 def _duration(text: str) -> float:
@@ -194,7 +139,8 @@ def _duration_part(part: re.Match[str], text: str) -> float:
     return float(number) * DURATION_UNITS[unit]
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """What Go's decoder calls a value."""
     return JSON_KINDS.get(type(value), "null")
 
 

@@ -1,14 +1,16 @@
 """One loaded model in its own process, so that an abort inside llama.cpp takes nothing else along.
 
 Started by ``runner.py`` with pipes. It imports llama.cpp, waits for one line of JSON on stdin (``path``, ``cells``,
-``threads``, ``batch``, ``key``), loads the model, answers with one line of JSON on stdout (``address`` of llama.cpp's
-own HTTP server on loopback, guarded by ``key``) and then lives until stdin closes, as when the parent is killed.
+``threads``, ``batch``, ``pool_last``, ``key``), loads the model, answers with one line of JSON on stdout (``address``
+of llama.cpp's own HTTP server on loopback, guarded by ``key``) and then lives until stdin closes, as when the parent is
+killed.
 """
 
 import importlib
 import json
 import os
 import sys
+import threading
 from typing import TypedDict
 
 # What other prompts left behind, kept so that calls that take turns on one model find their prefix again.
@@ -17,12 +19,15 @@ WARNINGS_ONLY = 2
 
 
 class Order(TypedDict):
-    """What to load and how: ``cells`` of context in tokens, ``batch`` in tokens."""
+    """What to load and how: ``cells`` of context in tokens, ``batch`` in tokens; ``pool_last``: the embedding of a text
+    is that of its last token, else what the model's file says.
+    """
 
     path: str
     cells: int
     threads: int
     batch: int
+    pool_last: bool
     key: str
 
 
@@ -34,10 +39,17 @@ def main() -> None:
     importlib.import_module("xllamacpp")
     line = sys.stdin.readline()
     if line:
+        # Loading can take a minute; a parent that is gone must not have to wait for its end.
+        ended = threading.Thread(target=_end_with_the_parent, daemon=True)
+        ended.start()
         address, _server = _serve(json.loads(line))
         answers.write(json.dumps({"address": address}) + "\n")
         answers.flush()
-        sys.stdin.read()
+        ended.join()
+
+
+def _end_with_the_parent() -> None:
+    sys.stdin.read()
     # Tearing llama.cpp down in order takes time and gains nothing: the system takes the memory back at once.
     os._exit(0)
 
@@ -55,6 +67,10 @@ def _serve(order: Order) -> tuple[str, object]:
     params.ctx_shift = True
     params.fit_params = False
     params.warmup = False
+    # Costs a completion nothing; without it the same process could not do both.
+    params.embedding = True
+    if order["pool_last"]:
+        params.pooling_type = llama.llama_pooling_type.LLAMA_POOLING_TYPE_LAST
     params.ui = False
     params.verbosity = WARNINGS_ONLY
     server = llama.Server(params)

@@ -1,0 +1,120 @@
+"""``reflexion engine serve``: the engine in the foreground, for any client of Ollama, until it is told to end."""
+
+import errno
+import ipaddress
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from reflexion.embedded.catalog import Catalog, demo_file
+from reflexion.embedded.engine import check_installed
+from reflexion.embedded.pool import Pool
+from reflexion.embedded.routes import Engine
+from reflexion.embedded.server import EngineServer
+from reflexion.errors import InputError, UsageError
+
+GRACE_S = 5.0
+NAMES_SHOWN = 8
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where to listen and what to serve. ``remote``: hosts beyond loopback may be named, and their clients answered."""
+
+    host: str
+    port: int
+    max_loaded: int
+    models: Path | None
+    remote: bool
+
+
+def serve(settings: Settings, say: Callable[[str], None], warn: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or Ctrl-C. Then running calls get a few seconds, a second signal ends them at once.
+
+    Raises:
+        UsageError: the settings cannot be used, or the address is taken.
+        ServerError: an optional package is missing.
+    """
+    _check(settings)
+    check_installed(settings.models)
+    engine = Engine(Catalog(demo_file(), settings.models), Pool(settings.max_loaded))
+    server = _listen(settings, engine)
+    with _signals() as told_to_end:
+        listening = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+        listening.start()
+        if not _is_loopback(settings.host):
+            warn(f"every machine that reaches {settings.host} can use this engine; it asks for no password")
+        say(_greeting(server, [model.name for model in engine.catalog.models()]))
+        told_to_end(None)
+        say("ending; calls under way have a few seconds, Ctrl-C again ends them at once")
+        server.shutdown()
+        server.server_close()
+        server.calls.end(GRACE_S, lambda: told_to_end(0))
+        engine.pool.close()
+
+
+def _check(settings: Settings) -> None:
+    if not _is_loopback(settings.host) and not settings.remote:
+        raise UsageError(f"--host {settings.host} is not this machine alone; --allow-remote allows it")
+    if settings.models is not None and not settings.models.is_dir():
+        raise InputError(f"--models {settings.models} is not a folder; name one that holds GGUF files")
+
+
+def _listen(settings: Settings, engine: Engine) -> EngineServer:
+    try:
+        return EngineServer(settings.host, settings.port, engine, remote=settings.remote)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"port {settings.port} of {settings.host} is taken, perhaps by an Ollama; choose another with --port"
+            ) from error
+        raise UsageError(
+            f"cannot listen on {settings.host}, port {settings.port}: {error.strerror or error}"
+        ) from error
+
+
+def _greeting(server: EngineServer, names: Sequence[str]) -> str:
+    host = server.server_name
+    shown = ", ".join(names[:NAMES_SHOWN]) or "none yet"
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    where = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}"
+    return f"listening on {where}; models: {shown}{more}; Ctrl-C ends it"
+
+
+def _is_loopback(host: str) -> bool:
+    if host.casefold() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@contextmanager
+def _signals() -> Iterator[Callable[[float | None], bool]]:
+    """A function that waits for a signal to end, so many seconds at most (``None``: for ever); true when one came."""
+    # A pipe, since whatever takes a lock could meet itself in a handler.
+    heard, noted = os.pipe()
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        os.write(noted, b"!")
+
+    def wait(seconds: float | None) -> bool:
+        came = bool(select.select([heard], [], [], seconds)[0])
+        return came and bool(os.read(heard, 1))
+
+    before = {number: signal.signal(number, note) for number in END_SIGNALS}
+    try:
+        yield wait
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(heard)
+        os.close(noted)
