@@ -97,9 +97,7 @@ FORMATS = [
     Case("an unknown type", 500, SCHEMA, body={"format": {"type": "banana"}}),
     Case("a loose pattern", 500, SCHEMA, body={"format": with_pattern("a+")}),
     Case("a class in a pattern", 500, RUNNER_DIED, body={"format": with_pattern(r"^\d+$")}),
-    Case(
-        "more repetitions than a grammar has", 500, RUNNER_DIED, body={"format": {"type": "string", "minLength": 3000}}
-    ),
+    Case("3000 repetitions", 500, RUNNER_DIED, body={"format": {"type": "string", "minLength": 3000}}),
     Case("a lost reference", 500, SCHEMA, body={"format": {"$ref": "#/$defs/b"}}),
     Case("not", 500, SCHEMA, body={"format": {"not": {"type": "null"}}}),
     Case("streamed", 500, XML, body={"format": "xml", "stream": True}),
