@@ -3,8 +3,8 @@
 python -m benchmarks.engine speed --rounds 7      # against a real Ollama (make ollama), in turns
 python -m benchmarks.engine memory --calls 1000   # chats, prompts, vectors and hang-ups on ``reflexion engine serve``
 
-``speed`` exits 1 when the engine is slower in anything by more than 10 %, ``memory`` when it grew by more than 10 % after
-its first tenth of the calls. Both want a machine that does nothing else.
+``speed`` exits 1 when the engine is slower in anything by more than 10 %, ``memory`` when it grew by more than 10 %
+after its first tenth of the calls. Both want a machine that does nothing else.
 """
 
 import argparse
