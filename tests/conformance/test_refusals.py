@@ -114,7 +114,9 @@ ABILITIES = [
     ),
     Case("too many logprobs", 400, "top_logprobs must be between 0 and 20", body={"top_logprobs": 50}),
     Case("generate: thinking", 400, '"NAME" does not support thinking', GENERATE, {"think": True}),
+    Case("generate: a level", 400, "...", GENERATE, {"think": "high"}),
     Case("generate: an unknown level", 400, THINK_WORDS, GENERATE, {"think": "hard"}),
+    Case("generate: a broken template", 500, "template: ...", GENERATE, {"template": "{{ .Prompt"}),
     Case("generate: a suffix", 400, "...NAME does not support insert", GENERATE, {"suffix": "x"}),
     Case(
         "generate: raw with a system text",
@@ -135,6 +137,7 @@ WINDOWS = [
     Case("chat", 400, TOO_LONG, body={"content": LONG, "truncate": False}),
     Case("streamed", 400, TOO_LONG, body={"content": LONG, "truncate": False, "stream": True}),
     Case("generate", 400, TOO_LONG, GENERATE, {"prompt": LONG, "truncate": False}),
+    Case("generate: raw", 400, TOO_LONG, GENERATE, {"prompt": LONG, "raw": True, "truncate": False}),
     Case("embed", 400, TOO_LONG, EMBED, {"input": LONG, "truncate": False}),
 ]
 
@@ -205,6 +208,7 @@ ACCEPTED = [
     Case("an empty schema", 200, body={"format": {}}),
     Case("generate: a template", 200, "", GENERATE, {"template": "{{ .Prompt }}"}),
     Case("generate: a system text", 200, "", GENERATE, {"system": "Be brief."}),
+    Case("generate: an image", 200, "", GENERATE, {"images": ["aGk="]}),
     Case("generate: think false", 200, "", GENERATE, {"think": False}),
     Case("generate: raw", 200, "", GENERATE, {"raw": True}),
 ]

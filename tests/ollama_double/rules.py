@@ -81,6 +81,9 @@ def asked_refusal(model: ModelInfo, body: Body) -> Refusal | None:
     """What is wrong with a request that would be answered in words."""
     if (body.get("options") or {}).get("repeat_penalty", 1) == 0:
         return 500, RUNNER_DIED
+    template = body.get("template") or ""
+    if template.count("{{") != template.count("}}"):
+        return 500, "template: :1: unclosed action"
     return format_refusal(body.get("format")) or length_refusal(model, body)
 
 
