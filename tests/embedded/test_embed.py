@@ -1,6 +1,7 @@
 """``/api/embed`` and ``/api/embeddings``: vectors, their length, what is cut and what is refused."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,6 +10,8 @@ import pytest
 from langchain_ollama import OllamaEmbeddings
 
 from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from tests.embedded.bert import SIZE as SIZE_OF_BERT
+from tests.embedded.bert import write_bert
 
 pytestmark = pytest.mark.embedded
 
@@ -118,6 +121,21 @@ def test_the_older_form_has_the_model_s_own_length(http: httpx.Client) -> None:
     long = ask(prompt="word " * 100, options={"num_ctx": 64})
     assert (long.status_code, long.json()) == (500, {"error": "the input length exceeds the context length"})
     assert ask(model="").json() == {"error": "model is required"}
+
+
+def test_a_model_made_for_embeddings_reads_both_ways_and_writes_nothing(tmp_path: Path) -> None:
+    write_bert(tmp_path / "tiny.gguf")
+    with EmbeddedEngine(models_dir=tmp_path) as engine, httpx.Client(base_url=engine.base_url, timeout=60) as http:
+        assert http.post("/api/show", json={"model": "tiny"}).json()["capabilities"] == ["embedding"]
+        answer = http.post("/api/embed", json={"model": "tiny", "input": ["one two", "two one", "one " * 100]}).json()
+        forwards, backwards, _ = answer["embeddings"]
+        assert len(forwards) == SIZE_OF_BERT
+        assert dot(forwards, forwards) == pytest.approx(1, abs=1e-6)
+        assert dot(forwards, backwards) < 0.9999
+        refused = http.post("/api/generate", json={"model": "tiny", "prompt": "one"})
+        assert (refused.status_code, refused.json()) == (400, {"error": '"tiny" does not support generate'})
+        refused = http.post("/api/chat", json={"model": "tiny", "messages": [{"role": "user", "content": "one"}]})
+        assert (refused.status_code, refused.json()) == (400, {"error": '"tiny" does not support chat'})
 
 
 def test_the_clients(engine: EmbeddedEngine) -> None:

@@ -1,5 +1,6 @@
 """``reflexion engine serve``: the engine in the foreground, for any client of Ollama, until it is told to end."""
 
+import contextlib
 import errno
 import ipaddress
 import os
@@ -53,7 +54,8 @@ def serve(settings: Settings, say: Callable[[str], None], warn: Callable[[str], 
             warn(f"every machine that reaches {settings.host} can use this engine; it asks for no password")
         say(_greeting(server, [model.name for model in engine.catalog.models()]))
         told_to_end(None)
-        say("ending; calls under way have a few seconds, Ctrl-C again ends them at once")
+        with contextlib.suppress(OSError):  # Nobody may be reading any more, which is no reason not to end in order.
+            say("ending; calls under way have a few seconds, Ctrl-C again ends them at once")
         server.shutdown()
         server.server_close()
         server.calls.end(GRACE_S, lambda: told_to_end(0))
@@ -68,8 +70,10 @@ def _check(settings: Settings) -> None:
 
 
 def _listen(settings: Settings, engine: Engine) -> EngineServer:
+    # The name can mean ::1, where clients that try 127.0.0.1 find nobody.
+    host = "127.0.0.1" if settings.host.casefold() == "localhost" else settings.host
     try:
-        return EngineServer(settings.host, settings.port, engine, remote=settings.remote)
+        return EngineServer(host, settings.port, engine, remote=settings.remote)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise UsageError(
