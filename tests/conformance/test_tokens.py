@@ -95,12 +95,12 @@ SCHEMAS = [
     Schema(
         "an object",
         {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"type": "null"}}, "required": ["a"]},
-        lambda v: {"a"} <= v.keys() <= {"a", "b"},
+        lambda v: isinstance(v, dict) and {"a"} <= v.keys() <= {"a", "b"},
     ),
     Schema(
         "an object without its type",
         {"properties": {"a": {"type": "boolean"}}, "required": ["a"]},
-        lambda v: v.keys() == {"a"},
+        lambda v: isinstance(v, dict) and v.keys() == {"a"},
     ),
     Schema("an unknown word", {"type": "boolean", "zzz": 1}, lambda v: v in (True, False)),
     Schema("a pattern of letters", {"type": "string", "pattern": "^a+$"}, lambda v: set(v) == {"a"}),
