@@ -61,6 +61,11 @@ DIFFERENCES: Mapping[tuple[str, str], str] = {
     ("embedded", "test_what_is_accepted_without_a_word[no role]"): _ROLE,
     ("embedded", "test_what_is_accepted_without_a_word[an image for a model without eyes]"): _IMAGE,
     ("embedded", "test_what_is_accepted_without_a_word[generate: a template]"): "it reads no Go templates, only raw",
+    ("embedded", "test_what_is_accepted_without_a_word[generate: an image]"): _IMAGE,
+    (
+        "embedded",
+        "test_what_the_models_cannot_do[generate: a broken template]",
+    ): "it reads no Go templates, whole or not",
     ("embedded", "test_what_the_models_cannot_do[an image that is none]"): _IMAGE,
     (
         "embedded",
