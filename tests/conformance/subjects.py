@@ -146,12 +146,12 @@ class Case(NamedTuple):
         return subject.post(self.path, subject.body(self.path, **{k: _named(v, subject) for k, v in self.body.items()}))
 
     def holds(self, subject: Subject, answer: httpx.Response) -> None:
-        """Asserts that this is the answer."""
+        """Asserts that this is the answer; one that is no JSON is a fault that no difference excuses (ValueError)."""
+        said = answer.json()
         assert answer.status_code == self.status, answer.text
         if self.status == httpx.codes.OK:
             return
         assert answer.headers["content-type"].startswith("application/json")
-        said = answer.json()
         assert said.keys() == {"error"}
         words = _named(self.words, subject)
         start, _, end = words.partition("...")
