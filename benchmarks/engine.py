@@ -11,6 +11,8 @@ import argparse
 import contextlib
 import itertools
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -66,7 +68,7 @@ def seconds_to_load(server: Server) -> float:
 
 
 def seconds_a_prompt_token(server: Server) -> float:
-    prompt = server.unique(600)
+    prompt = server.unique(300)
     started = time.perf_counter()
     count: int = server.post(prompt).json()["prompt_eval_count"]
     return (time.perf_counter() - started) / count
@@ -80,7 +82,8 @@ def seconds_a_generated_token(server: Server) -> float:
 def seconds_to_first_token(server: Server) -> float:
     prompt = server.unique(60)
     started = time.perf_counter()
-    return next(stream(server, prompt, 1)) - started
+    # Read to the end: Ollama 0.17.4 was seen to answer nobody any more after a hang-up right at the last token.
+    return list(stream(server, prompt, 1))[0] - started  # noqa: RUF015
 
 
 def seconds_for_eight(server: Server) -> float:
@@ -118,7 +121,9 @@ MEASURES: Mapping[str, Callable[[Server], float]] = {
 }
 
 
-def speed(rounds: int) -> int:
+def speed(rounds: int, cores: int) -> int:
+    # Both inherit it: as many threads as cores, whatever else the machine does.
+    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     threads = physical_cores()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -134,6 +139,7 @@ def speed(rounds: int) -> int:
                 # Whoever comes second may find a warmer machine, so they take turns in that too.
                 for server in servers if number % 2 else servers[::-1]:
                     taken[name][server.name].append(measure(server))
+                    print(f"round {number}: {name}, {server.name}: {taken[name][server.name][-1]:.3g}", file=sys.stderr)
     return show_speed(taken, threads)
 
 
@@ -150,7 +156,8 @@ def show_speed(taken: Mapping[str, Mapping[str, list[float]]], threads: int) -> 
     return int(slow)
 
 
-def memory(calls: int) -> int:
+def memory(calls: int, unique: bool) -> int:
+    # llama.cpp keeps prompts, up to a limit; only when the same ones come again does growth mean a leak.
     command = [sys.executable, "-m", "reflexion", "engine", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -158,7 +165,7 @@ def memory(calls: int) -> int:
         sizes = {}
         try:
             for number in range(1, calls + 1):
-                one_call(url, number)
+                one_call(url, number if unique else number % (calls // 10))
                 if number in (calls // 100, calls // 10, calls // 2, calls):
                     sizes[number] = megabytes(process.pid)
                     print(
@@ -173,7 +180,7 @@ def memory(calls: int) -> int:
 def one_call(url: str, number: int) -> None:
     """A chat, a prompt, a vector, or a call whose client hangs up in the middle, in turns."""
     text = f"{number} " + " ".join(WORDS[number * i % len(WORDS)] for i in range(20))
-    options = {"num_ctx": 512, "num_predict": 4}
+    options = {"num_ctx": 512, "num_predict": 4, "temperature": 0}
     common = {"model": DEMO_MODELS[0], "options": options}
     bodies: list[tuple[str, dict[str, object]]] = [
         ("chat", {"messages": [{"role": "user", "content": text}]}),
@@ -207,9 +214,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["speed", "memory"])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--calls", type=int, default=1000)
+    parser.add_argument("--unique", action="store_true", help="memory: every prompt is new, so the prompt cache fills")
     asked = parser.parse_args()
-    sys.exit(speed(asked.rounds) if asked.what == "speed" else memory(asked.calls))
+    # What was started ends with us, also when a time limit ends us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.exit(speed(asked.rounds, asked.cores) if asked.what == "speed" else memory(asked.calls, asked.unique))
 
 
 if __name__ == "__main__":

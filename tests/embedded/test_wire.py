@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflexion.embedded.options import Options, parse_options
-from reflexion.embedded.requests import parse_chat
+from reflexion.embedded.requests import LoadRequest, parse_chat, parse_embed, parse_embeddings, parse_generate
 from reflexion.embedded.wire import ApiError, model_name, parse_body, parse_keep_alive
 
 JSON_VALUES = st.recursive(
@@ -18,6 +19,8 @@ JSON_VALUES = st.recursive(
     max_leaves=6,
 )
 FIELDS = ["model", "messages", "stream", "options", "keep_alive", "think", "truncate", "tools", "format"]
+FIELDS += ["prompt", "system", "suffix", "template", "context", "raw", "images", "shift", "logprobs"]
+FIELDS += ["input", "dimensions"]
 
 
 @pytest.mark.parametrize(
@@ -114,16 +117,19 @@ def test_bodies_that_are_no_object(data: bytes, words: str) -> None:
     assert (caught.value.status, str(caught.value)) == (400, words)
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES))
-def test_any_json_object_is_a_request_or_a_400(body: dict[str, Any]) -> None:
+@pytest.mark.parametrize("parse", [parse_chat, parse_generate, parse_embed, parse_embeddings])
+@settings(max_examples=60, deadline=None)
+@given(body=st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES))
+def test_any_json_object_is_a_request_or_a_400(
+    parse: Callable[[dict[str, Any]], LoadRequest], body: dict[str, Any]
+) -> None:
     status = 200
     try:
-        request = parse_chat(parse_body(json.dumps(body).encode()))
+        request = parse(parse_body(json.dumps(body).encode()))
     except ApiError as error:
         status = error.status
     else:
-        assert request.model
+        assert request.model or parse is parse_generate
         assert request.keep_s is None or request.keep_s >= 0
     assert status in {200, 400}
 
