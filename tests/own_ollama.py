@@ -79,7 +79,7 @@ class OwnOllama:
 
     def damage(self, model: str, size: int | None) -> None:
         """Leave ``size`` bytes of a model's weights; None: not even the file."""
-        manifest = (self.store / "manifests/registry.ollama.ai/library" / model.replace(":", "/")).read_text()
+        manifest = next((self.store / "manifests").glob(f"*/library/{model.replace(':', '/')}")).read_text()
         named = [path for path in (self.store / "blobs").iterdir() if path.name.replace("-", ":") in manifest]
         weights = max(named, key=lambda path: path.stat().st_size)
         kept = weights.read_bytes()[:size]

@@ -52,39 +52,7 @@ def error_of(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]
 
 
-# What is answered without a script
-
-
-def test_what_a_client_asks_first(client: httpx.Client, ollama_double: OllamaDouble) -> None:
-    assert client.get("/").text == "Ollama is running"
-    assert client.get("/api/version").json() == {"version": "0.17.4"}
-    assert [model["name"] for model in client.get("/api/tags").json()["models"]] == list(ollama_double.models)
-    shown = client.post("/api/show", json={"model": "gen:1b"}).json()
-    assert (shown["capabilities"], shown["model_info"]["llama.context_length"]) == (["completion"], 8192)
-    assert client.get("/api/ps").json() == {"models": []}
-    assert client.get("/nothing").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("body", "refusal"),
-    [
-        (chat_body("zz"), (404, "model 'zz' not found")),
-        (chat_body(""), (400, "model is required")),
-        (chat_body(think=True), (400, '"gen:1b" does not support thinking')),
-        (chat_body(keep_alive="-1"), (400, 'time: missing unit in duration "-1"')),
-        (chat_body(options={"num_predict": "9"}), (500, 'option "num_predict" must be of type integer')),
-        (chat_body(options={"temperature": "hot"}), (500, 'option "temperature" must be of type float32')),
-        (chat_body(format={"properties": {"a": {"pattern": "a+"}}}), (500, "invalid JSON schema in format")),
-    ],
-)
-def test_refusals(client: httpx.Client, body: dict[str, Any], refusal: tuple[int, str]) -> None:
-    assert error_of(client.post("/api/chat", json=body)) == refusal
-
-
-def test_bodies_that_are_no_request(client: httpx.Client) -> None:
-    assert error_of(client.post("/api/chat")) == (400, "missing request body")
-    assert client.post("/api/chat", content=b"{half").status_code == 400
-    assert client.post("/api/chat", content=b"[1]").status_code == 400
+# What is answered without a script: see tests/conformance/
 
 
 def test_a_name_without_tag_means_latest(make_ollama_double: MakeDouble) -> None:
@@ -92,23 +60,6 @@ def test_a_name_without_tag_means_latest(make_ollama_double: MakeDouble) -> None
     double.script("gen:latest", reply("a"))
     assert httpx.post(double.base_url + "/api/chat", json=chat_body("gen", stream=False)).json()["done"] is True
     assert len(double.chats("gen")) == 1
-
-
-def test_no_messages_loads_and_keep_alive_zero_unloads(client: httpx.Client) -> None:
-    body = {"model": "gen:1b", "options": {"num_ctx": 65536}}
-    assert client.post("/api/chat", json=body).json()["done_reason"] == "load"
-    (loaded,) = client.get("/api/ps").json()["models"]
-    assert (loaded["name"], loaded["context_length"]) == ("gen:1b", 8192)
-    assert client.post("/api/chat", json={**body, "keep_alive": 0}).json()["done_reason"] == "unload"
-    assert client.get("/api/ps").json() == {"models": []}
-
-
-def test_a_prompt_longer_than_the_window_is_cut_in_silence(ollama_double: OllamaDouble, client: httpx.Client) -> None:
-    ollama_double.script("gen:1b", reply("ok"))
-    long = {**chat_body(options={"num_ctx": 100}, stream=False), "messages": [{"role": "user", "content": "x" * 999}]}
-    assert client.post("/api/chat", json=long).json()["prompt_eval_count"] == 100
-    refusal = error_of(client.post("/api/chat", json={**long, "truncate": False}))
-    assert refusal == (400, "the input length exceeds the context length")
 
 
 # Good replies

@@ -21,9 +21,11 @@ function from the request body to one of them. ``double.interfere("/api/tags", h
 answers of any other path. ``double.registry`` holds the models that ``/api/pull`` can fetch; `dropped` ends a pull
 in the middle.
 
-Answered without a script, as docs/ollama.md says of the real server: unknown model, no model, no messages
-(load, unload), thinking asked of a model without it, a bad ``keep_alive``, option, format or schema, a prompt
-longer than the window (cut in silence, or refused with ``truncate: false``).
+A script answers `/api/chat` and `/api/generate`; what `/api/embed` gives depends on the text alone.
+
+Answered without a script, as docs/ollama.md says of the real server and tests/conformance/ checks: bodies that are no
+request, unknown models, loads and unloads, ``keep_alive``, what a model cannot do, bad options, formats and schemas,
+a prompt longer than the window (cut in silence, or refused with ``truncate: false``).
 """
 
 from tests.ollama_double.double import OllamaDouble

@@ -124,6 +124,12 @@ class OllamaDouble:
         with self._lock:
             self._scripts[name].extend(_spread(replies))
 
+    def replace_script(self, model: str, *replies: Scripted) -> None:
+        """`script`, but in place of what ``model`` still had to say."""
+        with self._lock:
+            self._scripts[full_name(model)].clear()
+            self.script(model, *replies)
+
     def interfere(self, path: str, *acts: Scripted) -> None:
         """Plays ``acts`` for the next requests of ``path`` (such as "/api/tags"), before its normal answers."""
         with self._lock:

@@ -1,16 +1,20 @@
 """The models that the double has, and which of them are loaded: the scheduler of a server with little memory."""
 
 import hashlib
+import math
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 MODIFIED_AT = "2026-01-01T00:00:00Z"
 DEFAULT_NUM_CTX = 4096
+DEFAULT_KEEP_S = 300.0
+FOR_EVER = timedelta(days=365 * 292)
 LEAST_NUM_CTX = 4
 
 
@@ -46,6 +50,7 @@ class ModelInfo:
             "details": self._details(),
             "model_info": {
                 "general.architecture": self.family,
+                "general.parameter_count": 134_515_008,
                 f"{self.family}.context_length": self.context_length,
             },
             "capabilities": list(self.capabilities),
@@ -54,7 +59,14 @@ class ModelInfo:
 
     def window(self, num_ctx: int | None) -> int:
         """The window that the server really uses for ``num_ctx``: never more than the model's own, never below 4."""
-        return max(LEAST_NUM_CTX, min(num_ctx or DEFAULT_NUM_CTX, self.context_length))
+        wanted = DEFAULT_NUM_CTX if num_ctx is None else int(num_ctx)
+        return max(LEAST_NUM_CTX, min(wanted, self.context_length))
+
+    def process(self, held: "Loaded") -> dict[str, Any]:
+        """Its record in `/api/ps`."""
+        tag = self.tag(held.name)
+        del tag["modified_at"]
+        return tag | {"expires_at": held.expires_at(), "size_vram": self.size_vram, "context_length": held.window}
 
     def _details(self) -> dict[str, Any]:
         return {
@@ -69,9 +81,24 @@ class ModelInfo:
 
 
 @dataclass
-class _Loaded:
+class Loaded:
+    """A model in memory; ``keep_s`` seconds from its last use on."""
+
+    name: str
     window: int
     users: int = 0
+    keep_s: float = DEFAULT_KEEP_S
+    used_at: float = field(default_factory=time.monotonic)
+
+    def is_over(self) -> bool:
+        """Whether its time has come."""
+        return self.users == 0 and time.monotonic() - self.used_at >= self.keep_s
+
+    def expires_at(self) -> str:
+        """The moment of that, as the server writes it."""
+        left = self.used_at + self.keep_s - time.monotonic()
+        moment = datetime.now(UTC) + (FOR_EVER if left == math.inf else timedelta(seconds=left))
+        return moment.isoformat().replace("+00:00", "Z")
 
 
 class Memory:
@@ -83,14 +110,16 @@ class Memory:
         self.loads: list[str] = []
         self._max_loaded = max_loaded
         self._load_s = load_s
-        self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
+        self._loaded: OrderedDict[str, Loaded] = OrderedDict()
         self._changed = threading.Condition()
         self._next_ticket = 0
         self._serving = 0
 
     @contextmanager
-    def hold(self, name: str, window: int) -> Iterator[float]:
-        """The model in memory while the block runs; yields the seconds that queueing and loading took."""
+    def hold(self, name: str, window: int, keep_s: float | None = None) -> Iterator[float]:
+        """The model in memory while the block runs, and ``keep_s`` seconds longer (None: as it was); yields the
+        seconds that queueing and loading took.
+        """
         began = time.monotonic()
         with self._changed:
             ticket = self._next_ticket
@@ -99,6 +128,7 @@ class Memory:
             try:
                 model = self._bring_in(name, window)
                 model.users += 1
+                model.keep_s = model.keep_s if keep_s is None else keep_s
             finally:
                 self._serving += 1
                 self._changed.notify_all()
@@ -107,6 +137,8 @@ class Memory:
         finally:
             with self._changed:
                 model.users -= 1
+                model.used_at = time.monotonic()
+                self._drop_expired()
                 self._changed.notify_all()
 
     def unload(self, name: str) -> None:
@@ -115,12 +147,18 @@ class Memory:
             self._loaded.pop(name, None)
             self._changed.notify_all()
 
-    def snapshot(self) -> dict[str, int]:
-        """Loaded models and their windows."""
+    def snapshot(self) -> list[Loaded]:
+        """The loaded models."""
         with self._changed:
-            return {name: model.window for name, model in self._loaded.items()}
+            self._drop_expired()
+            return list(self._loaded.values())
 
-    def _bring_in(self, name: str, window: int) -> _Loaded:
+    def _drop_expired(self) -> None:
+        for model in [model for model in self._loaded.values() if model.is_over()]:
+            del self._loaded[model.name]
+
+    def _bring_in(self, name: str, window: int) -> Loaded:
+        self._drop_expired()
         present = self._loaded.get(name)
         if present is not None and present.window == window:
             self._loaded.move_to_end(name)
@@ -133,7 +171,7 @@ class Memory:
             # Not sleep(): that would keep the lock from calls that end meanwhile.
             self._changed.wait_for(lambda: False, timeout=self._load_s)
         self.loads.append(name)
-        model = self._loaded[name] = _Loaded(window)
+        model = self._loaded[name] = Loaded(name, window)
         return model
 
     def _evict(self, name: str) -> None:
