@@ -4,7 +4,7 @@ python -m benchmarks.engine speed --rounds 7      # against a real Ollama (make 
 python -m benchmarks.engine memory --calls 1000   # chats, prompts, vectors and hang-ups on ``reflexion engine serve``
 
 ``speed`` exits 1 when the engine is slower in anything by more than 10 %, ``memory`` when it grew by more than 10 %
-after its first tenth of the calls. Both want a machine that does nothing else.
+after its first tenth of the calls. ``speed`` wants a machine that does nothing else.
 """
 
 import argparse
@@ -25,12 +25,17 @@ from pathlib import Path
 
 import httpx
 
+from reflexion.embedded.catalog import demo_file
 from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.gguf import read_header
 from reflexion.embedded.runner import physical_cores
+from reflexion.embedded.worker import PROMPT_CACHE_MIB
+from tests.embedded.test_life import children
 from tests.real_ollama import MODELS, cache_folder, demanded, find_binary, running_ollama
 
 MOST = 1.1
 WINDOW = 2048
+SMALL_WINDOW = 512
 AT_ONCE = 8
 WORDS = ["river", "stone", "green", "seven", "paper", "light", "under", "music", "table", "north"]
 # A beginning that a model goes on with for as long as it is let.
@@ -157,36 +162,59 @@ def show_speed(taken: Mapping[str, Mapping[str, list[float]]], threads: int) -> 
 
 
 def memory(calls: int, unique: bool) -> int:
-    # llama.cpp keeps prompts, up to a limit; only when the same ones come again does growth mean a leak.
     command = [sys.executable, "-m", "reflexion", "engine", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         url = process.stdout.readline().split()[3].rstrip(";")
         sizes = {}
         try:
+            one_call(url, 0)
+            show_size("after one call", process.pid)
+            if unique:
+                # llama.cpp keeps prompts up to a limit: what grows until then is no leak, what grows afterwards is one.
+                fill_prompt_store(url)
+                show_size("with its store of prompts full", process.pid)
             for number in range(1, calls + 1):
                 one_call(url, number if unique else number % (calls // 10))
-                if number in (calls // 100, calls // 10, calls // 2, calls):
-                    sizes[number] = megabytes(process.pid)
-                    print(
-                        f"after {number:5} calls: server {sizes[number][0]:4.0f} MB, worker {sizes[number][1]:4.0f} MB"
-                    )
+                if number % (calls // 10) == 0:
+                    sizes[number] = show_size(f"after {number:5} calls", process.pid)
         finally:
             process.terminate()
     early, late = sizes[calls // 10], sizes[calls]
     return int(any(new > MOST * old for old, new in zip(early, late, strict=True)))
 
 
+def show_size(when: str, pid: int) -> tuple[float, float]:
+    server, worker = megabytes(pid)
+    print(f"{when}: server {server:4.0f} MB, worker {worker:4.0f} MB", flush=True)
+    return server, worker
+
+
+def fill_prompt_store(url: str) -> None:
+    """Prompts as long as the window, a quarter more of them than llama.cpp keeps."""
+    file = demo_file()
+    assert file is not None
+    size = read_header(file).cache_bytes_per_token * SMALL_WINDOW
+    options = {"num_ctx": SMALL_WINDOW, "num_predict": 1}
+    for number in range(PROMPT_CACHE_MIB * 2**20 * 5 // (4 * size)):
+        text = " ".join(f"{number} {WORDS[i % len(WORDS)]}" for i in range(SMALL_WINDOW))
+        body = {"model": DEMO_MODELS[0], "prompt": text, "stream": False, "options": options}
+        httpx.post(f"{url}/api/generate", json=body, timeout=300, trust_env=False).raise_for_status()
+
+
 def one_call(url: str, number: int) -> None:
     """A chat, a prompt, a vector, or a call whose client hangs up in the middle, in turns."""
     text = f"{number} " + " ".join(WORDS[number * i % len(WORDS)] for i in range(20))
-    options = {"num_ctx": 512, "num_predict": 4, "temperature": 0}
+    options = {"num_ctx": SMALL_WINDOW, "num_predict": 4, "temperature": 0}
     common = {"model": DEMO_MODELS[0], "options": options}
     bodies: list[tuple[str, dict[str, object]]] = [
         ("chat", {"messages": [{"role": "user", "content": text}]}),
         ("generate", {"prompt": text, "stream": False}),
         ("embed", {"input": [text, "short"]}),
-        ("generate", {"prompt": text, "format": {"type": "string", "minLength": 20_000}, "options": {"num_ctx": 512}}),
+        (
+            "generate",
+            {"prompt": text, "format": {"type": "string", "minLength": 20_000}, "options": {"num_ctx": SMALL_WINDOW}},
+        ),
     ]
     path, body = bodies[number % len(bodies)]
     with httpx.stream("POST", f"{url}/api/{path}", json={**common, **body}, timeout=60, trust_env=False) as answer:
@@ -197,12 +225,7 @@ def one_call(url: str, number: int) -> None:
 
 def megabytes(pid: int) -> tuple[float, float]:
     """Resident memory of a process, and of its children together."""
-    children = [
-        int(child)
-        for thread in Path(f"/proc/{pid}/task").iterdir()
-        for child in (thread / "children").read_text().split()
-    ]
-    return resident(pid), sum(resident(child) for child in children)
+    return resident(pid), sum(resident(child) for child in children(pid))
 
 
 def resident(pid: int) -> float:
@@ -216,7 +239,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument("--unique", action="store_true", help="memory: every prompt is new, so the prompt cache fills")
+    parser.add_argument(
+        "--unique", action="store_true", help="memory: every prompt is new, once the prompt store is full"
+    )
     asked = parser.parse_args()
     # What was started ends with us, also when a time limit ends us.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -30,13 +30,17 @@ with EmbeddedEngine() as engine:
 """
 
 
+def state_of(pid: int | str) -> list[str]:
+    """What the system says of a process from its state on; nothing when there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return []
+
+
 def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] + [
-        int(child)
-        for thread in Path(f"/proc/{pid}/task").iterdir()
-        if thread.name != str(pid)
-        for child in (thread / "children").read_text().split()
-    ]
+    # Not by the lists of its threads: these come and go, and hand their children on, while they are read.
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if state_of(entry.name)[1:2] == [str(pid)]]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
@@ -47,10 +51,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
 
 
 def running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    return state_of(pid)[:1] not in ([], ["Z"])
 
 
 @pytest.fixture

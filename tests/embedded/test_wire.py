@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reflexion.embedded.decoding import parse_body
 from reflexion.embedded.options import Options, parse_options
-from reflexion.embedded.requests import LoadRequest, parse_chat, parse_embed, parse_embeddings, parse_generate
-from reflexion.embedded.wire import ApiError, model_name, parse_body, parse_keep_alive
+from reflexion.embedded.requests import (
+    LoadRequest,
+    parse_chat,
+    parse_embed,
+    parse_embeddings,
+    parse_generate,
+    parse_show,
+)
+from reflexion.embedded.wire import ApiError, parse_keep_alive
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -104,7 +112,23 @@ def test_sampling_names_only_what_was_decided() -> None:
     [
         (b"", "missing request body"),
         (b'{"model":', "unexpected EOF"),
-        (b"{model}", "invalid character 'm' looking for beginning of value"),
+        (b'{"model": "a', "unexpected EOF"),
+        (b'{"model": nu', "unexpected EOF"),
+        (b'{"model": "a", ', "unexpected EOF"),
+        (rb'{"model": "\u12', "unexpected EOF"),
+        (b"{model}", "invalid character 'm' looking for beginning of object key string"),
+        (b'{"a": 1,}', "invalid character '}' looking for beginning of object key string"),
+        (b'{"a": [1, ]}', "invalid character ']' looking for beginning of value"),
+        (b'{"a": [{"b": "]["} 2]}', "invalid character '2' after array element"),
+        (b'{"a": [1] 2}', "invalid character '2' after object key:value pair"),
+        (b'{"a" 1}', "invalid character '1' after object key"),
+        (b'{"a": trux}', "invalid character 'x' in literal true (expecting 'e')"),
+        (b'{"a": "b\nc"}', "invalid character '\\n' in string literal"),
+        (rb'{"a": "\x"}', "invalid character 'x' in string escape code"),
+        (rb'{"a": "\u12zz"}', r"invalid character 'z' in \u hexadecimal character escape"),
+        (b"{'a': 1}", r"invalid character '\'' looking for beginning of object key string"),
+        (b"\xff\xfe", "invalid character 'ÿ' looking for beginning of value"),
+        ("{é: 1}".encode(), "invalid character 'Ã' looking for beginning of object key string"),
         (b"[]", "json: cannot unmarshal array into Go value of type api.ChatRequest"),
         (b"[" * 100_000, "exceeded max depth"),
         (b'{"a": NaN}', "invalid character 'N' looking for beginning of value"),
@@ -115,6 +139,31 @@ def test_bodies_that_are_no_object(data: bytes, words: str) -> None:
     with pytest.raises(ApiError) as caught:
         parse_body(data)
     assert (caught.value.status, str(caught.value)) == (400, words)
+
+
+@pytest.mark.parametrize(
+    ("data", "body"),
+    [
+        (b' \n{"a": 1} and more', {"a": 1}),
+        (b"null", {}),
+        (b'{"a": "\xff"}', {"a": "\ufffd"}),
+        (rb'{"a": "\ud83d, \ud83d\ude42"}', {"a": "\ufffd, 🙂"}),
+    ],
+)
+def test_bodies_that_are_one(data: bytes, body: dict[str, Any]) -> None:
+    assert parse_body(data) == body
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet='{}[]",:\\u1ntrue \n') | st.binary(max_size=20), st.booleans())
+def test_any_bytes_are_an_object_or_a_400(data: str | bytes, within: bool) -> None:
+    raw = data.encode() if isinstance(data, str) else data
+    outcome: object
+    try:
+        outcome = parse_body(b'{"a":' + raw if within else raw)
+    except ApiError as error:
+        outcome = (error.status, bool(str(error)))
+    assert isinstance(outcome, dict) or outcome == (400, True)
 
 
 @pytest.mark.parametrize("parse", [parse_chat, parse_generate, parse_embed, parse_embeddings])
@@ -129,7 +178,6 @@ def test_any_json_object_is_a_request_or_a_400(
     except ApiError as error:
         status = error.status
     else:
-        assert request.model or parse is parse_generate
         assert request.keep_s is None or request.keep_s >= 0
     assert status in {200, 400}
 
@@ -145,6 +193,7 @@ def test_message_text_can_always_be_sent_on(text: str) -> None:
 
 
 def test_the_name_of_a_model_under_both_keys() -> None:
-    assert model_name({"model": "a"}) == model_name({"name": "a"}) == "a"
-    with pytest.raises(ApiError, match="model is required"):
-        model_name({"model": ""})
+    assert parse_show({"model": "a"}) == parse_show({"name": "a"}) == "a"
+    assert parse_show({}) == ""
+    with pytest.raises(ApiError, match=r"field ShowRequest\.name of type string"):
+        parse_show({"name": 5})

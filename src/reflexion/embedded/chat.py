@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Iterator
 
+from reflexion.embedded import names
 from reflexion.embedded.catalog import Catalog
 from reflexion.embedded.pool import Loaded, Pool
 from reflexion.embedded.requests import ChatRequest
 from reflexion.embedded.runner import Call, Session
 from reflexion.embedded.wire import ApiError, timestamp
-from reflexion.embedded.writing import Clock, Orders, Record, cut, find_model, fit_messages, orders_of, write
+from reflexion.embedded.writing import Clock, Orders, Record, cut, fit_messages, orders_of, write
 
 
 def chat(catalog: Catalog, pool: Pool, request: ChatRequest, call: Call) -> Generator[Record]:
@@ -18,12 +19,12 @@ def chat(catalog: Catalog, pool: Pool, request: ChatRequest, call: Call) -> Gene
         ClientGone: the client hung up.
     """
     clock = Clock()
-    model = find_model(catalog, request.model)
+    model = names.of_chat(catalog, request.model)
     if not request.messages and request.keep_s == 0:
         pool.unload(model)
         yield _preload_record(request, "unload")
         return
-    orders = orders_of(request, model, "chat")
+    orders = orders_of(request, model, "chat", writes=bool(request.messages))
     if request.tools:
         raise ApiError(400, f"{request.model} does not support tools")
     with pool.use(model, orders.options.window(model.header.window), request.keep_s, call) as loaded:

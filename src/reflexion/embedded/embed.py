@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from reflexion.embedded import names
 from reflexion.embedded.catalog import Catalog, Model
 from reflexion.embedded.options import parse_options
 from reflexion.embedded.pool import Loaded, Pool
@@ -25,7 +26,8 @@ def embed(catalog: Catalog, pool: Pool, request: EmbedRequest, call: Call) -> Re
         ClientGone: the client hung up.
     """
     clock = Clock()
-    vectors, count = _vectors(catalog, pool, request, call, clock)
+    model = names.of_embed(catalog, request.model)
+    vectors, count = _vectors(pool, model, request, call, clock)
     answer: Record = {
         "model": request.model,
         "embeddings": [_rounded(_shortened(vector, request.dimensions)) for vector in vectors],
@@ -40,8 +42,9 @@ def embedding(catalog: Catalog, pool: Pool, request: EmbedRequest, call: Call) -
         ApiError: the answer is an error.
         ClientGone: the client hung up.
     """
+    model = names.of_embeddings(catalog, request.model)
     try:
-        vectors, _ = _vectors(catalog, pool, request, call, Clock())
+        vectors, _ = _vectors(pool, model, request, call, Clock())
     except ApiError as error:
         # The older form gives every failure of the model this status.
         raise ApiError(500 if str(error) == TOO_LONG else error.status, str(error)) from error
@@ -49,11 +52,8 @@ def embedding(catalog: Catalog, pool: Pool, request: EmbedRequest, call: Call) -
 
 
 def _vectors(
-    catalog: Catalog, pool: Pool, request: EmbedRequest, call: Call, clock: Clock
+    pool: Pool, model: Model, request: EmbedRequest, call: Call, clock: Clock
 ) -> tuple[list[list[float]], int]:
-    model = catalog.find(request.model)
-    if model is None:
-        raise ApiError(404, f'model "{request.model}" not found, try pulling it first')
     options = parse_options(request.options)
     with pool.use(model, options.window(model.header.window), request.keep_s, call) as loaded:
         clock.model_is_there()

@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Iterator
 
+from reflexion.embedded import names
 from reflexion.embedded.catalog import Catalog
 from reflexion.embedded.pool import Loaded, Pool
 from reflexion.embedded.requests import NO_IMAGES, GenerateRequest
 from reflexion.embedded.runner import Call, Session
 from reflexion.embedded.wire import ApiError, timestamp
-from reflexion.embedded.writing import Clock, Orders, Record, cut, find_model, fit_messages, orders_of, write
+from reflexion.embedded.writing import Clock, Orders, Record, cut, fit_messages, orders_of, write
 
 RAW_ALONE = "raw mode does not support template, system, or context"
 NO_TEMPLATES = "this engine reads no Go templates: leave template out, or send the finished prompt with raw"
@@ -21,13 +22,13 @@ def generate(catalog: Catalog, pool: Pool, request: GenerateRequest, call: Call)
         ClientGone: the client hung up.
     """
     clock = Clock()
-    model = find_model(catalog, request.model)
+    model = names.of_generate(catalog, request.model)
     if not request.prompt and request.keep_s == 0:
         pool.unload(model)
         yield _preload_record(request, "unload")
         return
     _check_forms(request)
-    orders = orders_of(request, model, "generate")
+    orders = orders_of(request, model, "generate", writes=bool(request.prompt))
     if request.suffix:
         raise ApiError(400, f"{request.model} does not support insert")
     with pool.use(model, orders.options.window(model.header.window), request.keep_s, call) as loaded:

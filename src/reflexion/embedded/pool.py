@@ -62,13 +62,13 @@ class Pool:
 
     @contextmanager
     def use(self, model: Model, window: int, keep_s: float | None, call: Call) -> Iterator[Loaded]:
-        """Wait for a turn on the model, loaded with that window, and hold it.
+        """Wait for a turn on the model, loaded with that window, and hold it. Without ``keep_s`` it stays as long as it
+        was to stay before, or for the usual time where it is loaded now.
 
         Raises:
             ApiError: 500 when it cannot be loaded.
             ClientGone: the call was cancelled while it waited.
         """
-        keep_s = DEFAULT_KEEP_S if keep_s is None else keep_s
         with self._turn(self._door, self._join(self._door), call):
             loaded, ticket = self._admit(model, window, keep_s, call)
         try:
@@ -125,14 +125,14 @@ class Pool:
             self._changed.wait_for(lambda: call.cancelled or ready())
         call.check()
 
-    def _admit(self, model: Model, window: int, keep_s: float, call: Call) -> tuple[Loaded, object]:
+    def _admit(self, model: Model, window: int, keep_s: float | None, call: Call) -> tuple[Loaded, object]:
         with self._changed:
             loaded = self._loaded.get(model.name)
             if loaded is not None and loaded.window == window and loaded.runner.alive():
-                loaded.keep_s = keep_s
+                loaded.keep_s = loaded.keep_s if keep_s is None else keep_s
                 return loaded, self._join(loaded.line)
         self._make_room(model, call)
-        fresh = Loaded(model, window, self._load(model, window, call), keep_s)
+        fresh = Loaded(model, window, self._load(model, window, call), DEFAULT_KEEP_S if keep_s is None else keep_s)
         with self._changed:
             self._loaded[model.name] = fresh
             return fresh, self._join(fresh.line)

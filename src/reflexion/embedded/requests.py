@@ -67,16 +67,13 @@ def parse_chat(body: Body) -> ChatRequest:
     """Check the types of a chat request.
 
     Raises:
-        ApiError: 400 for a wrong type, role, duration or thinking level, or without a model.
+        ApiError: 400 for a wrong type, role, duration or thinking level.
     """
-    request = ChatRequest(
+    return ChatRequest(
         messages=[_message(raw) for raw in field(body, "messages", list, "[]api.Message") or []],
         tools=bool(field(body, "tools", list, "api.Tools")),
         **_writing(body, "ChatRequest"),
     )
-    if not request.model:
-        raise ApiError(400, "model is required")
-    return request
 
 
 def parse_generate(body: Body) -> GenerateRequest:
@@ -102,28 +99,34 @@ def parse_embed(body: Body) -> EmbedRequest:
     """Check the types of an embed request; one text is a list of one, an empty one a list of none.
 
     Raises:
-        ApiError: 400 for a wrong type or duration, or without a model.
+        ApiError: 400 for a wrong type or duration.
     """
     owner = "EmbedRequest"
-    request = EmbedRequest(
+    return EmbedRequest(
         texts=_texts(body.get("input")),
         dimensions=field(body, "dimensions", int, "int", owner) or 0,
         **_loading(body, owner),
     )
-    if not request.model:
-        raise ApiError(400, "model is required")
-    return request
 
 
 def parse_embeddings(body: Body) -> EmbedRequest:
     """Check the types of a request in the older form, which has one ``prompt`` and is never cut.
 
     Raises:
-        ApiError: 400 for a wrong type or duration, or without a model.
+        ApiError: 400 for a wrong type or duration.
     """
     owner = "EmbeddingRequest"
     prompt = _text(body, "prompt", owner)
     return parse_embed({**body, "model": _text(body, "model", owner), "input": prompt, "truncate": False})
+
+
+def parse_show(body: Body) -> str:
+    """The name of the model that a show request asks about, under its present or its older key; empty without one.
+
+    Raises:
+        ApiError: 400 for a wrong type.
+    """
+    return _text(body, "model", "ShowRequest") or _text(body, "name", "ShowRequest")
 
 
 def _loading(body: Body, owner: str) -> dict[str, Any]:
@@ -152,17 +155,17 @@ def _text(body: Body, key: str, owner: str) -> str:
 
 
 def _message(raw: object) -> dict[str, str]:
-    if not isinstance(raw, dict):
-        raise ApiError(
-            400, f"json: cannot unmarshal {kind_of(raw)} into Go struct field ChatRequest.messages of type api.Message"
-        )
-    role = _text(raw, "role", "Message")
-    if raw.get("images"):
+    owner = "ChatRequest.messages"
+    message = {} if raw is None else raw
+    if not isinstance(message, dict):
+        raise ApiError(400, f"json: cannot unmarshal {kind_of(raw)} into Go struct field {owner} of type api.Alias")
+    role, content = _text(message, "role", owner), _text(message, "content", owner)
+    if message.get("images"):
         raise ApiError(400, NO_IMAGES)
     if role not in ROLES:
         allowed = ", ".join(f'"{name}"' for name in ROLES)
         raise ApiError(400, f'invalid role: "{role}", must be one of [{allowed}]')
-    return {"role": role, "content": _text(raw, "content", "Message")}
+    return {"role": role, "content": content}
 
 
 def _context(body: Body) -> list[int] | None:
@@ -186,4 +189,7 @@ def _think(value: object) -> bool | str | None:
         return value
     if isinstance(value, str) and value in LEVELS:
         return value
-    raise ApiError(400, f'invalid think value: "{value}" (must be "high", "medium", "low", true, or false)')
+    levels = ", ".join(f'"{level}"' for level in LEVELS)
+    if isinstance(value, str):
+        raise ApiError(400, f'invalid think value: "{value}" (must be {levels}, true, or false)')
+    raise ApiError(400, f"think must be a boolean or string ({levels}, true, or false)")

@@ -5,16 +5,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from reflexion.embedded import names
 from reflexion.embedded.catalog import Catalog
 from reflexion.embedded.chat import chat
+from reflexion.embedded.decoding import parse_body
 from reflexion.embedded.embed import embed, embedding
 from reflexion.embedded.generate import generate
 from reflexion.embedded.listing import described, in_memory, listed
 from reflexion.embedded.pool import Pool
-from reflexion.embedded.requests import parse_chat, parse_embed, parse_embeddings, parse_generate
+from reflexion.embedded.requests import parse_chat, parse_embed, parse_embeddings, parse_generate, parse_show
 from reflexion.embedded.runner import Call
-from reflexion.embedded.wire import ApiError, model_name, parse_body
-from reflexion.embedded.writing import find_model, whole_reply
+from reflexion.embedded.wire import ApiError
+from reflexion.embedded.writing import whole_reply
 
 Record = dict[str, Any]
 
@@ -83,7 +85,8 @@ def _tags(engine: Engine, exchange: Exchange, _: bytes) -> None:
 
 
 def _show(engine: Engine, exchange: Exchange, body: bytes) -> None:
-    exchange.send_json(200, described(find_model(engine.catalog, model_name(parse_body(body, "ShowRequest")))))
+    name = parse_show(parse_body(body, "ShowRequest"))
+    exchange.send_json(200, described(names.of_show(engine.catalog, name)))
 
 
 def _ps(engine: Engine, exchange: Exchange, _: bytes) -> None:
@@ -127,9 +130,9 @@ def _send(exchange: Exchange, records: Generator[Record], *, stream: bool) -> No
 
 
 ROUTES: Mapping[tuple[str, str], Route] = {
-    ("GET", "/"): _banner,
-    ("GET", "/api/version"): _version,
-    ("GET", "/api/tags"): _tags,
+    **dict.fromkeys([("GET", "/"), ("HEAD", "/")], _banner),
+    **dict.fromkeys([("GET", "/api/version"), ("HEAD", "/api/version")], _version),
+    **dict.fromkeys([("GET", "/api/tags"), ("HEAD", "/api/tags")], _tags),
     ("GET", "/api/ps"): _ps,
     ("POST", "/api/show"): _show,
     ("POST", "/api/chat"): _chat,

@@ -23,6 +23,7 @@ TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 COMBINATIONS = {"anyOf", "allOf", "$ref"}
+CHOICES = {"enum", "const"}
 FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 # Notes for people, and two constraints that Ollama's grammars do not express either.
 IGNORED = {"title", "description", "default", "examples", "$schema", "$id", "$comment", "deprecated", "readOnly"}
@@ -132,12 +133,16 @@ class _Preparation:
 
 
 def _closed(prepared: Schema) -> Schema:
-    """Objects hold what they name and no more, as in Ollama's grammars; what is required must be among it."""
+    """What names properties is an object and holds those and no more, as in Ollama's grammars; what is required must
+    be among them.
+    """
     named = prepared.get("properties")
     if not isinstance(named, dict):
         return prepared
     if COMBINATIONS & prepared.keys():
         raise ValueError(named)
+    if not CHOICES & prepared.keys():
+        prepared.setdefault("type", "object")
     if prepared.setdefault("additionalProperties", False) is False and isinstance(prepared.get("required"), list):
         prepared["required"] = [name for name in named if name in cast(list[str], prepared["required"])]
     return prepared

@@ -92,11 +92,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         path = urlsplit(self.path).path.rstrip("/") or "/"
-        method = "GET" if self.command == "HEAD" else self.command
         try:
             body = self._read_body()
             self._check_host()
-            answer(self.server.engine, self, method, path, body)
+            answer(self.server.engine, self, self.command, path, body)
         except ApiError as error:
             self.send_json(error.status, {"error": str(error)})
         except ClientGone:

@@ -1,16 +1,17 @@
-"""Requests and answers as Ollama words them: parsing, types, durations and the errors."""
+"""Fields, durations, moments and errors as Ollama words them."""
 
-import json
 import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
 DEFAULT_KEEP_S = 300.0
 LONGEST_KEEP_S = 2**33
+# What Go counts in 64 bits of nanoseconds.
+LONGEST_DURATION_S = 2**63 / 1e9
 DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 DURATION_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
 JSON_KINDS: Mapping[type, str] = {
@@ -29,44 +30,6 @@ class ApiError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-
-
-def parse_body(data: bytes, owner: str = "ChatRequest") -> dict[str, Any]:
-    """The JSON object of a request body. ``owner`` is what Go calls a request of that kind; ``null`` is an empty one.
-
-    Raises:
-        ApiError: 400, in the words of Go's decoder.
-    """
-    if not data.strip():
-        raise ApiError(400, "missing request body")
-    text = data.decode("utf-8", "replace")
-    try:
-        body = json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()):
-            raise ApiError(400, "unexpected EOF") from error
-        raise ApiError(400, f"invalid character {text[error.pos]!r} looking for beginning of value") from error
-    except RecursionError as error:
-        raise ApiError(400, "exceeded max depth") from error
-    except ValueError as error:
-        raise ApiError(400, "a number of the request body is too long") from error
-    if body is None:
-        return {}
-    if not isinstance(body, dict):
-        raise ApiError(400, f"json: cannot unmarshal {kind_of(body)} into Go value of type api.{owner}")
-    return _without_half_characters(body) if "\\ud" in text.lower() else body
-
-
-def model_name(body: Mapping[str, Any]) -> str:
-    """The model that a show request asks about, under its present or its older key.
-
-    Raises:
-        ApiError: 400 without one.
-    """
-    name = body.get("model") or body.get("name")
-    if not isinstance(name, str) or not name:
-        raise ApiError(400, "model is required")
-    return name
 
 
 def parse_keep_alive(value: object) -> float | None:
@@ -89,7 +52,8 @@ def parse_keep_alive(value: object) -> float | None:
 
 
 def field(body: Mapping[str, object], key: str, kind: type[T], go_type: str, owner: str = "ChatRequest") -> T | None:
-    """A field of a request, ``None`` where it is absent or null.
+    """A field of a request, ``None`` where it is absent or null. ``owner`` is the path to it, from Go's name of the
+    request on.
 
     Raises:
         ApiError: 400 for another type, in the words of Go's decoder.
@@ -105,17 +69,6 @@ def timestamp(moment: datetime | None = None) -> str:
     return (moment or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
 
 
-def _refuse_constant(name: str) -> float:
-    raise ApiError(400, f"invalid character {name[0]!r} looking for beginning of value")
-
-
-def _without_half_characters(body: dict[str, Any]) -> dict[str, Any]:
-    # Half a surrogate pair is valid JSON and no valid text; llama.cpp refuses it.
-    text = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    clean: dict[str, Any] = json.loads(text)
-    return clean
-
-
 def _duration(text: str) -> float:
     sign, digits = (-1.0, text[1:]) if text[:1] == "-" else (1.0, text.removeprefix("+"))
     if digits == "0":
@@ -125,7 +78,7 @@ def _duration(text: str) -> float:
         if part.start() != end:
             break
         total, end = total + _duration_part(part, text), part.end()
-    if end == 0 or end != len(digits):
+    if end == 0 or end != len(digits) or total >= LONGEST_DURATION_S:
         raise ApiError(400, f'time: invalid duration "{text}"')
     return sign * total
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reflexion.embedded.catalog import Catalog, Model
+from reflexion.embedded.catalog import Model
 from reflexion.embedded.options import Options, parse_options
 from reflexion.embedded.pool import Loaded
 from reflexion.embedded.requests import WriteRequest
@@ -64,20 +64,8 @@ class Prompt:
     count: int
 
 
-def find_model(catalog: Catalog, name: str) -> Model:
-    """The model of that name.
-
-    Raises:
-        ApiError: 404.
-    """
-    model = catalog.find(name)
-    if model is None:
-        raise ApiError(404, f"model '{name}' not found")
-    return model
-
-
-def orders_of(request: WriteRequest, model: Model, verb: str) -> Orders:
-    """Check what is asked of the model.
+def orders_of(request: WriteRequest, model: Model, verb: str, *, writes: bool) -> Orders:
+    """Check what is asked of the model. Where it is loaded and writes nothing, nobody reads the format.
 
     Raises:
         ApiError: 400 where the model cannot do it, 500 for options or a schema that cannot be used.
@@ -86,7 +74,8 @@ def orders_of(request: WriteRequest, model: Model, verb: str) -> Orders:
         raise ApiError(400, f'"{request.model}" does not support {verb}')
     if request.think:
         raise ApiError(400, f'"{request.model}" does not support thinking')
-    return Orders(parse_options(request.options), schema_of_format(request.format), request.truncate, request.shift)
+    options = parse_options(request.options)
+    return Orders(options, schema_of_format(request.format) if writes else None, request.truncate, request.shift)
 
 
 def fit_messages(session: Session, messages: Messages, loaded: Loaded, orders: Orders) -> list[int]:
