@@ -30,6 +30,7 @@ def words(count: int, salt: str = "") -> str:
         {"type": "integer", "minimum": 0.5, "maximum": 0.7},
         {"type": "string", "enum": ["abc"], "maxLength": 2},
         {"$ref": "#"},
+        {"type": "string", "pattern": "^a(?=b)b$"},
     ],
 )
 def test_a_schema_that_llama_cpp_drops_is_no_free_text(chat: Chat, schema: dict[str, object], stream: bool) -> None:

@@ -53,6 +53,23 @@ def test_a_required_name_that_is_no_property_is_dropped() -> None:
 
 
 @pytest.mark.parametrize(
+    ("wanted", "prepared"),
+    [
+        ({"type": "boolean", "zzz": 1, "title": "x", "x-guidance": {}}, {"type": "boolean"}),
+        ({"pattern": "^a+$"}, {"type": "string", "pattern": "^a+$"}),
+        ({"properties": {"a": {}}}, {"type": "object", "properties": {"a": {}}, "additionalProperties": False}),
+        (
+            {"type": ["object", "null"], "properties": {}},
+            {"type": ["object", "null"], "properties": {}, "additionalProperties": False},
+        ),
+        ({"enum": ["a"], "pattern": "^a$"}, {"enum": ["a"], "pattern": "^a$"}),
+    ],
+)
+def test_what_is_dropped_and_what_goes_without_saying(wanted: dict[str, Any], prepared: dict[str, Any]) -> None:
+    assert schema_of_format(wanted) == {**prepared, "x-guidance": COMPACT}
+
+
+@pytest.mark.parametrize(
     ("wanted", "words"),
     [
         ("xml", r'invalid format: "\"xml\""; expected "json" or a valid JSON Schema object'),
@@ -70,6 +87,8 @@ def test_a_format_that_is_no_schema(wanted: object, words: str) -> None:
     "schema",
     [
         {"type": "string", "pattern": r"\d+"},
+        {"type": "string", "pattern": 5},
+        {"type": "object", "patternProperties": {"^a$": {}}},
         {"type": "wat"},
         {"type": []},
         {"$ref": "#/nope"},
@@ -107,9 +126,11 @@ KEYS = [
     "minimum",
     "maximum",
     "not",
+    "pattern",
+    "zzz",
 ]
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.sampled_from(["string", "integer", "#", "#/a"]),
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["string", "integer", "#", "#/a", "^a$"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
     max_leaves=8,
 )

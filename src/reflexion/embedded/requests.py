@@ -8,6 +8,7 @@ from reflexion.embedded.wire import ApiError, field, kind_of, parse_keep_alive
 
 ROLES = ("system", "user", "assistant", "tool")
 LEVELS = ("high", "medium", "low")
+MOST_LOGPROBS = 20
 NO_IMAGES = "this engine reads no images: send text only"
 Body = Mapping[str, Any]
 
@@ -139,6 +140,8 @@ def _loading(body: Body, owner: str) -> dict[str, Any]:
 
 
 def _writing(body: Body, owner: str) -> dict[str, Any]:
+    if not 0 <= (field(body, "top_logprobs", int, "int", owner) or 0) <= MOST_LOGPROBS:
+        raise ApiError(400, f"top_logprobs must be between 0 and {MOST_LOGPROBS}")
     if field(body, "logprobs", bool, "bool", owner):
         raise ApiError(400, "this engine tells no probabilities: leave logprobs out")
     return {

@@ -24,10 +24,12 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 }
 COMBINATIONS = {"anyOf", "allOf", "$ref"}
 CHOICES = {"enum", "const"}
+TELLING = {"properties": "object", "pattern": "string"}
 FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
-# Notes for people, and two constraints that Ollama's grammars do not express either.
-IGNORED = {"title", "description", "default", "examples", "$schema", "$id", "$comment", "deprecated", "readOnly"}
-IGNORED |= {"writeOnly", "uniqueItems", "discriminator"}
+# Words of JSON Schema that would be dropped in silence. Others are notes, or no words of it, and constrain nothing.
+REFUSED = {"not", "if", "then", "else", "dependencies", "dependentRequired", "dependentSchemas"}
+REFUSED |= {"contains", "minContains", "maxContains", "additionalItems", "unevaluatedItems"}
+REFUSED |= {"patternProperties", "propertyNames", "unevaluatedProperties", "$dynamicRef", "$recursiveRef"}
 BOUNDS = {
     "minimum": "maximum",
     "exclusiveMinimum": "exclusiveMaximum",
@@ -80,6 +82,7 @@ class _Preparation:
             "allOf": self._only_one,
             "$ref": self._reference,
             "multipleOf": _number,
+            "pattern": _anchored,
             **dict.fromkeys([*BOUNDS, *BOUNDS.values()], _number),
         }
 
@@ -93,14 +96,12 @@ class _Preparation:
             prepared["anyOf"] = prepared.pop("oneOf")
         _check_bounds(schema)
         _check_choices(schema)
-        return _closed(prepared)
+        return _closed(_with_type(prepared))
 
     def _known(self, key: str) -> bool:
-        if key in self._keywords:
-            return True
-        if key in IGNORED or key == "format":
-            return False
-        raise ValueError(key)
+        if key in REFUSED:
+            raise ValueError(key)
+        return key in self._keywords
 
     def _any_schema(self, value: object) -> object:
         return value if isinstance(value, bool) else self.schema(value)
@@ -132,17 +133,21 @@ class _Preparation:
         return target
 
 
+def _with_type(prepared: Schema) -> Schema:
+    """Ollama's grammars take the type for said that alone can have such properties or such a pattern."""
+    meant = next((kind for word, kind in TELLING.items() if word in prepared), None)
+    if meant is None or (CHOICES | COMBINATIONS) & prepared.keys():
+        return prepared
+    return {"type": meant, **prepared}
+
+
 def _closed(prepared: Schema) -> Schema:
-    """What names properties is an object and holds those and no more, as in Ollama's grammars; what is required must
-    be among them.
-    """
+    """Objects hold what they name and no more, as in Ollama's grammars; what is required must be among it."""
     named = prepared.get("properties")
     if not isinstance(named, dict):
         return prepared
     if COMBINATIONS & prepared.keys():
         raise ValueError(named)
-    if not CHOICES & prepared.keys():
-        prepared.setdefault("type", "object")
     if prepared.setdefault("additionalProperties", False) is False and isinstance(prepared.get("required"), list):
         prepared["required"] = [name for name in named if name in cast(list[str], prepared["required"])]
     return prepared
@@ -170,6 +175,12 @@ def _names(value: object) -> object:
 def _number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
+    return value
+
+
+def _anchored(value: object) -> object:
+    if not isinstance(value, str) or not (value.startswith("^") and value.endswith("$")):
+        raise ValueError(value)
     return value
 
 
