@@ -21,7 +21,7 @@ from benchmarks.truth import ALL_MUTATORS, corpus_pages
 from benchmarks.truth_pages import Page
 from benchmarks.truth_source import CORPUS
 from reflexion.config import Role, RoleSettings
-from reflexion.context import Context
+from reflexion.context import DocsContext
 from reflexion.errors import CallFailed
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source as Names
@@ -160,11 +160,11 @@ def count_kept(spoiled: Spoiled, shipped: str, tally: Tally) -> list[str]:
     return [f"lost claim: {one}" for one in lost_claims] + [f"lost sentence: {one}" for one in unsaid]
 
 
-def context_for(url: str, examples: Examples) -> Context:
+def context_for(url: str, examples: Examples) -> DocsContext:
     """A context with four attempts and a bar of 95, as by default."""
     settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 4096})
     bindings = {role: Binding(role, model, settings, 65536) for role, model in MODELS.items()}
-    return Context(
+    return DocsContext(
         Models(bindings, url),
         load_prompts("docs", None),
         lambda _: None,

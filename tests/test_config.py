@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflexion.config import Config, LoadedConfig, Role, load_config, schema_text
+from reflexion.config import DOCS_ROLES, Config, LoadedConfig, Role, load_config, schema_text
 from reflexion.errors import ConfigError
 
 AS_ISSUED = {
@@ -52,10 +52,10 @@ def test_the_file_in_the_working_folder_is_found(tmp_path: Path) -> None:
 
 def test_defaults_by_role() -> None:
     config = Config()
-    assert [config.settings(role).temperature for role in Role] == [0.7, 0.0, 0.2]
-    assert [config.settings(role).num_predict for role in Role] == [4096, 1024, 4096]
-    assert {config.settings(role).num_ctx for role in Role} == {8192}
-    assert {config.settings(role).thinking for role in Role} == {"off"}
+    assert [config.settings(role).temperature for role in DOCS_ROLES] == [0.7, 0.0, 0.2]
+    assert [config.settings(role).num_predict for role in DOCS_ROLES] == [4096, 1024, 4096]
+    assert {config.settings(role).num_ctx for role in DOCS_ROLES} == {8192}
+    assert {config.settings(role).thinking for role in DOCS_ROLES} == {"off"}
 
 
 def test_a_role_keeps_the_defaults_that_it_does_not_set(tmp_path: Path) -> None:

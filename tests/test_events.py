@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from reflexion.documenting import report_of
 from reflexion.events import Event, RunFinished, TokensReceived, name_of
+from reflexion.running import report_of
 from reflexion.runs import find_records
 from scripts.events_page import events_page, json_type
 from tests.ollama_double import OllamaDouble

@@ -2,14 +2,14 @@
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from reflexion.config import Config, Role
+from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.errors import ConfigError, ModelMissing, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
 from reflexion.ollama.faults import not_ollama, unreachable
@@ -117,8 +117,8 @@ def refuse_remote(config: Config, base_url: str) -> None:
             raise ConfigError(f"{role}: {model} is a cloud model: nothing leaves this machine unless you {how}")
 
 
-def bind(config: Config, server: Server) -> tuple[dict[Role, Binding], list[str]]:
-    """Bind every role to its installed model; return the bindings and what the user should be told.
+def bind(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) -> tuple[dict[Role, Binding], list[str]]:
+    """Bind every one of ``roles`` to its installed model; return the bindings and what the user should be told.
 
     Raises ServerUnreachable, NotOllama, ModelMissing (all missing models in one line) or ConfigError (a model that
     the server would run on another host).
@@ -126,21 +126,22 @@ def bind(config: Config, server: Server) -> tuple[dict[Role, Binding], list[str]
     server.version()
     installed = server.installed()
     names = {full_name(name): (name, digest) for name, digest in installed.items()}
-    missing = [role for role in Role if full_name(config.model_registry[role]) not in names]
+    missing = [role for role in roles if full_name(config.model(role)) not in names]
     if missing:
         raise ModelMissing(_missing(config, missing, list(installed), server.base_url))
     infos: dict[str, ModelInfo] = {}
-    for model in dict.fromkeys(config.model_registry[role] for role in Role):
+    for model in dict.fromkeys(config.model(role) for role in roles):
         infos[model] = server.show(*names[full_name(model)])
         if infos[model].remote_host and not config.server.allow_remote:
             raise ConfigError(f"{model} runs on {infos[model].remote_host}: set server.allow_remote to allow that")
-    return {role: _binding(config, role, infos) for role in Role}, _notes(config, infos)
+    windows = {model: config.window(model, roles) for model in infos}
+    return {role: _binding(config, role, infos, windows) for role in roles}, _notes(infos, windows)
 
 
-def _binding(config: Config, role: Role, infos: Mapping[str, ModelInfo]) -> Binding:
-    model = config.model_registry[role]
+def _binding(config: Config, role: Role, infos: Mapping[str, ModelInfo], windows: Mapping[str, int]) -> Binding:
+    model = config.model(role)
     info = infos[model]
-    window = config.window(model)
+    window = windows[model]
     return Binding(
         role=role,
         model=info.name,
@@ -151,20 +152,20 @@ def _binding(config: Config, role: Role, infos: Mapping[str, ModelInfo]) -> Bind
     )
 
 
-def _notes(config: Config, infos: Mapping[str, ModelInfo]) -> list[str]:
+def _notes(infos: Mapping[str, ModelInfo], windows: Mapping[str, int]) -> list[str]:
     return [
-        f"{model} reads {info.context_length} tokens at most: num_ctx {config.window(model)} is lowered to that."
+        f"{model} reads {info.context_length} tokens at most: num_ctx {windows[model]} is lowered to that."
         for model, info in infos.items()
-        if info.context_length and info.context_length < config.window(model)
+        if info.context_length and info.context_length < windows[model]
     ]
 
 
 def _missing(config: Config, roles: list[Role], installed: list[str], url: str) -> str:
     parts = []
     for role in roles:
-        model = config.model_registry[role]
+        model = config.model(role)
         near = difflib.get_close_matches(model, installed, n=1, cutoff=0.6)
         parts.append(f"{role} {model}{f' (you have {near[0]})' if near else ''}")
-    models = dict.fromkeys(config.model_registry[role] for role in roles)
+    models = dict.fromkeys(config.model(role) for role in roles)
     pulls = " && ".join(f"ollama pull {model}" for model in models)
     return f"not installed on {without_credentials(url)}: {', '.join(parts)}; get them with: {pulls}"

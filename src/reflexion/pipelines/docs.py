@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Durability
 
 from reflexion.config import Role
-from reflexion.context import Context
+from reflexion.context import DocsContext
 from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.verify import score as code_scores
@@ -64,7 +64,7 @@ Graph = CompiledStateGraph[Any, Any, Any, Any]
 Update = dict[str, Any]
 
 
-def document(graph: Graph, source: Source, context: Context, thread: str = "") -> Result:
+def document(graph: Graph, source: Source, context: DocsContext, thread: str = "") -> Result:
     """Run the pipeline on one source; with ``thread``, take up what its checkpoints hold.
 
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
@@ -109,7 +109,7 @@ def build(saver: BaseCheckpointSaver[Any] | None = None) -> Graph:
 
     With ``saver`` each source that has a thread is checkpointed there.
     """
-    graph = StateGraph(DocsState, context_schema=Context)
+    graph = StateGraph(DocsState, context_schema=DocsContext)
     for node in (generate, verify, critique, judge, adjudicate, settle):
         graph.add_node(node.__name__, node)
     graph.add_edge(START, "generate")
@@ -122,7 +122,7 @@ def build(saver: BaseCheckpointSaver[Any] | None = None) -> Graph:
     return graph.compile(checkpointer=saver)
 
 
-def generate(state: State, runtime: Runtime[Context]) -> Update:
+def generate(state: State, runtime: Runtime[DocsContext]) -> Update:
     """GENERATOR drafts from the source and its facts, or revises with the one fix."""
     context, number = runtime.context, len(state["rounds"]) + 1
     conversation = generator_messages(state, context)
@@ -152,7 +152,7 @@ def generate(state: State, runtime: Runtime[Context]) -> Update:
     return update | {"calls": _plain(log), "conversation": [message._asdict() for message in conversation]}
 
 
-def verify(state: State, runtime: Runtime[Context]) -> Update:
+def verify(state: State, runtime: Runtime[DocsContext]) -> Update:
     """Code checks the draft; no model."""
     _starting(state, runtime.context, "verify")
     findings = _check(state, runtime.context, state["draft"])
@@ -166,7 +166,7 @@ def review_or_judge(state: State) -> Literal["critique", "judge"]:
     return "judge" if state["critic_skipped"] else "critique"
 
 
-def critique(state: State, runtime: Runtime[Context]) -> Update:
+def critique(state: State, runtime: Runtime[DocsContext]) -> Update:
     """CRITIC, another model, returns two sub-scores and one fix."""
     context, log = runtime.context, list[CallStats]()
     try:
@@ -185,7 +185,7 @@ def critique(state: State, runtime: Runtime[Context]) -> Update:
     return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + _plain(log)}
 
 
-def judge(state: State, runtime: Runtime[Context]) -> Update:
+def judge(state: State, runtime: Runtime[DocsContext]) -> Update:
     """Code scores the round, chooses the one fix, and decides whether there is another round."""
     context = runtime.context
     verdict = Critique(**state["critique"]) if state["critique"] else None
@@ -215,7 +215,7 @@ def route(state: State) -> Literal["generate", "adjudicate"]:
     return "adjudicate" if state["stop"] else "generate"
 
 
-def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
+def adjudicate(state: State, runtime: Runtime[DocsContext]) -> Update:
     """ADJUDICATOR, a third model, resolves contradictions in the best draft and adds nothing."""
     context, log = runtime.context, list[CallStats]()
     best = best_round(state["rounds"])
@@ -236,7 +236,7 @@ def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
     return {"adjudicated": text, "adjudication": said, "adjudication_calls": _plain(log)}
 
 
-def settle(state: State, runtime: Runtime[Context]) -> Update:
+def settle(state: State, runtime: Runtime[DocsContext]) -> Update:
     """Code keeps the best candidate, mends it, verifies it as it ships, and names the outcome."""
     context = runtime.context
     _starting(state, context, "settle")
@@ -263,22 +263,21 @@ def _findings(plain: Sequence[dict[str, Any]]) -> list[Finding]:
     return [Finding(**item) for item in plain]
 
 
-def _check(state: State, context: Context, text: str) -> list[Finding]:
+def _check(state: State, context: DocsContext, text: str) -> list[Finding]:
     return check_document(
         text, context.facts, off=context.rules_off, source_text=state["source"], examples=context.examples
     )
 
 
-def _keeps_the_facts(findings: Sequence[Finding], context: Context, given: Round) -> bool:
+def _keeps_the_facts(findings: Sequence[Finding], context: DocsContext, given: Round) -> bool:
     """Return whether the text with these findings states no fewer of the facts than the draft it was made from."""
     return context.facts is None or code_scores(findings, context.facts).contract >= (given["contract"] or 0)
 
 
-def _starting(state: State, context: Context, node: str, role: Role | None = None) -> Progress:
-    model = context.models.bindings[role].model if role else ""
+def _starting(state: State, context: DocsContext, node: str, role: Role | None = None) -> Progress:
     done = len(state["rounds"])
     number = done if node in ("adjudicate", "settle") else done + 1
-    return context.starting(state["name"], node, number, model)
+    return context.starting(state["name"], node, number, role)
 
 
 def _plain(log: Sequence[CallStats]) -> list[dict[str, Any]]:
