@@ -29,6 +29,7 @@ from reflexion.ollama.names import full_name
 
 __all__ = [
     "DOCS_ROLES",
+    "PIPELINE_ROLES",
     "CodeSettings",
     "Config",
     "LoadedConfig",

@@ -15,6 +15,7 @@ from reflexion.documenter import Documenter
 from reflexion.errors import UsageError
 from reflexion.events import Emit
 from reflexion.examples import Examples
+from reflexion.manifest import outcomes_to_skip
 from reflexion.ollama.roles import Models
 from reflexion.plan import Plan, make_plan
 from reflexion.prompts import Prompts
@@ -54,9 +55,7 @@ class Asked:
 
     def skipped(self) -> frozenset[str]:
         """Return the outcomes for which an unchanged source is left out."""
-        if self.force:
-            return frozenset()
-        return frozenset({"accepted"} if self.retry else {"accepted", "not accepted"})
+        return outcomes_to_skip(force=self.force, retry=self.retry)
 
 
 def document(asked: Asked) -> int:

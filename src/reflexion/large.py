@@ -13,6 +13,7 @@ from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source as Names
 from reflexion.evidence.verify import verify
+from reflexion.graphs import Graph
 from reflexion.joining import join_pages
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats
@@ -51,7 +52,7 @@ class _Part:
         return _lines(self.piece)
 
 
-def document(graph: docs.Graph, source: Source, context: DocsContext, thread: str = "") -> Result:
+def document(graph: Graph, source: Source, context: DocsContext, thread: str = "") -> Result:
     """Run the pipeline on a source, piece by piece where it does not fit the smallest window of the roles.
 
     The pages of the pieces are joined, and repaired and verified as one page. It is accepted when the page of every
@@ -114,7 +115,7 @@ def _lines(piece: Piece) -> str:
 
 
 def _document_pieces(
-    graph: docs.Graph, source: Source, pieces: Sequence[Piece], whole: DocsContext, thread: str
+    graph: Graph, source: Source, pieces: Sequence[Piece], whole: DocsContext, thread: str
 ) -> list[_Part]:
     asked = _asked(source, pieces)
     whole.emit(Note(f"{source.label}: does not fit the window whole; goes in {len(asked)} pieces"))
@@ -142,7 +143,7 @@ def _is_required(facts: Facts, piece: Piece) -> bool:
     return bool(required_symbols(Names(facts_of_piece(facts, piece))))
 
 
-def _document_piece(graph: docs.Graph, source: Source, piece: Piece, whole: DocsContext, thread: str) -> _Part:
+def _document_piece(graph: Graph, source: Source, piece: Piece, whole: DocsContext, thread: str) -> _Part:
     facts = facts_of_piece(source.facts, piece) if source.facts else None
     if piece.facts_only:
         return _Part(piece, _from_facts(facts, NO_ROOM), trouble="does not fit the window and cannot be cut")

@@ -30,6 +30,13 @@ JOURNAL_NAME = "manifest.journal"
 SKIPPED = frozenset({"accepted", "not accepted"})
 
 
+def outcomes_to_skip(*, force: bool, retry: bool) -> frozenset[str]:
+    """Return the outcomes for which an unchanged source is left out: none with ``force``, the good with ``retry``."""
+    if force:
+        return frozenset()
+    return frozenset({"accepted"}) if retry else SKIPPED
+
+
 class Basis(BaseModel):
     """All that a page depends on. Each is a SHA-256 in hex but ``version``, which is reflexion's own."""
 

@@ -1,7 +1,7 @@
 """A call to a model and what comes back of it, as plain records."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import AIMessageChunk
@@ -152,6 +152,11 @@ class Received:
             )
         if not strip_thinking(self.text).strip():
             raise ReplyEmpty(f"{what}: the reply is empty", self.text)
+
+
+def plain_calls(stats: Sequence[CallStats]) -> list[dict[str, Any]]:
+    """Return calls as plain values, for a graph's state and for the record."""
+    return [asdict(item) for item in stats]
 
 
 def total(stats: Sequence[CallStats], name: str) -> float:

@@ -8,23 +8,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypedDict
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Durability
 
 from reflexion.config import Role
 from reflexion.context import DocsContext
-from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
+from reflexion.errors import CallFailed, PromptTooLarge, ReplyRejected, StreamBroken
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.verify import score as code_scores
 from reflexion.evidence.verify import verify as check_document
 from reflexion.evidence.verify import worst
+from reflexion.graphs import Graph, run_graph
 from reflexion.loaders import Source
 from reflexion.marker import without_own_comments
-from reflexion.ollama.reply import CallStats, Message, Progress
+from reflexion.ollama.reply import CallStats, Message, Progress, plain_calls
 from reflexion.outcome import Result, Verdict
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
 from reflexion.rounds import Round, best_round, scored, stop_reason
@@ -60,7 +58,6 @@ class DocsState(TypedDict, total=False):
 
 
 State = DocsState
-Graph = CompiledStateGraph[Any, Any, Any, Any]
 Update = dict[str, Any]
 
 
@@ -69,24 +66,16 @@ def document(graph: Graph, source: Source, context: DocsContext, thread: str = "
 
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
     """
-    start: State | None = {"name": source.label, "source": source.text, "rounds": []}
     context = context.for_source(source)
-    # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
-    config: RunnableConfig = {"recursion_limit": 4 * context.max_attempts + 5}
-    end: dict[str, Any] = {}
-    if thread:
-        config["configurable"] = {"thread_id": thread}
-        end = graph.get_state(config).values
-        start = None if end else start
-    try:
-        # Each step is on disk before the next begins, so that no finished call is repeated after a kill.
-        how: Durability | None = "sync" if thread else None
-        if not end.get("outcome"):
-            for end in graph.stream(start, config, context=context, stream_mode="values", durability=how):  # noqa: B007
-                pass
-    except ReflexionError as error:
-        error.rounds = end.get("rounds", [])
-        raise
+    end = run_graph(
+        graph,
+        {"name": source.label, "source": source.text, "rounds": []},
+        context,
+        steps=4 * context.max_attempts + 5,  # Four nodes a round and two at the end.
+        thread=thread,
+        end_key="outcome",
+        rounds_key="rounds",
+    )
     calls = [CallStats(**call) for item in end["rounds"] for call in item["calls"]]
     calls += [CallStats(**call) for call in end.get("adjudication_calls", [])]
     return Result(
@@ -149,7 +138,7 @@ def generate(state: State, runtime: Runtime[DocsContext]) -> Update:
     if update["draft"]:
         conversation = [*conversation, Message("assistant", update["draft"])]
     context.tell_failed(log)
-    return update | {"calls": _plain(log), "conversation": [message._asdict() for message in conversation]}
+    return update | {"calls": plain_calls(log), "conversation": [message._asdict() for message in conversation]}
 
 
 def verify(state: State, runtime: Runtime[DocsContext]) -> Update:
@@ -182,7 +171,7 @@ def critique(state: State, runtime: Runtime[DocsContext]) -> Update:
     except PromptTooLarge as error:
         verdict, trouble = None, str(error)
     context.tell_failed(log)
-    return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + _plain(log)}
+    return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + plain_calls(log)}
 
 
 def judge(state: State, runtime: Runtime[DocsContext]) -> Update:
@@ -233,7 +222,7 @@ def adjudicate(state: State, runtime: Runtime[DocsContext]) -> Update:
     except (PromptTooLarge, ReplyRejected) as error:
         text, said = "", f"skipped: {error}"
     context.tell_failed(log)
-    return {"adjudicated": text, "adjudication": said, "adjudication_calls": _plain(log)}
+    return {"adjudicated": text, "adjudication": said, "adjudication_calls": plain_calls(log)}
 
 
 def settle(state: State, runtime: Runtime[DocsContext]) -> Update:
@@ -278,7 +267,3 @@ def _starting(state: State, context: DocsContext, node: str, role: Role | None =
     done = len(state["rounds"])
     number = done if node in ("adjudicate", "settle") else done + 1
     return context.starting(state["name"], node, number, role)
-
-
-def _plain(log: Sequence[CallStats]) -> list[dict[str, Any]]:
-    return [asdict(item) for item in log]

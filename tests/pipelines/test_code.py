@@ -1,0 +1,347 @@
+"""Whole-graph tests of the code pipeline: command line, graph, client, a real HTTP server and the real sandbox."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.code_support import (
+    LIMITER,
+    LIMITER_PROMPT,
+    LIMITER_TESTS,
+    PROMPT,
+    RACY_LIMITER,
+    SOLUTION,
+    TESTS,
+    WRONG,
+    design,
+    module,
+    patch,
+    result,
+    team,
+)
+from tests.conftest import MakeDouble
+from tests.ollama_double import ModelInfo, OllamaDouble, no_final, reply, runaway
+from tests.sandbox_support import bubblewrap
+from tests.support import MODELS, CommandLine, Ended
+
+
+@pytest.fixture(autouse=True)
+def _needs_the_sandbox() -> None:
+    bubblewrap()
+
+
+def solve(cli: CommandLine, *args: str, prompt: str = PROMPT) -> Ended:
+    return cli.run("code", "--prompt", prompt, "--output", "out", *args)
+
+
+def written(cli: CommandLine, name: str = "solution.py") -> str:
+    return (cli.folder / "out" / name).read_text(encoding="utf-8")
+
+
+def asked(double: OllamaDouble, model: str, call: int = -1) -> str:
+    return str(double.chats(model)[call]["messages"][-1]["content"])
+
+
+def test_passes_the_first_time(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    team(ollama_double, [design()], [module()])
+
+    ended = solve(cli)
+
+    assert ended.code == 0, ended.out
+    assert written(cli) == SOLUTION
+    assert written(cli, "test_solution.py") == TESTS
+    assert written(cli, "report.md").startswith("# Verified: A function clamp")
+    run = result(cli)
+    assert (run["outcome"], run["stop"], run["iterations"]) == ("accepted", "tests pass", 1)
+    assert run["tests"] == {"total": 5, "passed": 5, "failing": []}
+    assert run["mode"] in ("isolated", "in-process")
+    assert run["mode"] in written(cli, "report.md")
+    assert run["review"] == "All that was asked for works."
+    assert sorted(path.name for path in (cli.folder / "out").iterdir() if path.name[0] != ".") == [
+        "report.md",
+        "run.json",
+        "solution.py",
+        "test_solution.py",
+    ]
+    ollama_double.assert_all_played()
+
+
+def test_a_race_is_found_diagnosed_and_mended(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    why = "Stamps are pruned before the lock is taken, so one thread drops what another has added. I prune under it."
+    team(ollama_double, [design(LIMITER_TESTS)], [module(RACY_LIMITER), patch(LIMITER, why)])
+
+    ended = solve(cli, prompt=LIMITER_PROMPT)
+
+    assert ended.code == 0, ended.out
+    assert written(cli) == LIMITER
+    first, second = result(cli)["attempts"]
+    assert [item["test"] for item in first["failures"]] == ["test_threads_together_get_no_more_than_the_limit"]
+    assert (second["diagnosis"], second["passed"]) == (why, 4)
+    assert "test_threads_together_get_no_more_than_the_limit" in asked(ollama_double, "gen:1b")
+    assert why in asked(ollama_double, "critic:1b")
+    assert why in written(cli, "report.md")
+
+
+def test_attempts_spent_names_the_failing_tests_and_keeps_the_best(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    team(ollama_double, [design()], [module(WRONG[1]), patch(WRONG[3]), patch(WRONG[2]), patch(WRONG[4])])
+
+    ended = solve(cli)
+
+    assert ended.code == 1
+    assert "test_bounds_in_the_wrong_order" in ended.out
+    assert (result(cli)["stop"], result(cli)["tests"]["failing"]) == (
+        "attempts spent",
+        ["test_bounds_in_the_wrong_order"],
+    )
+    assert written(cli) == WRONG[4]
+    assert written(cli, "report.md").startswith("# Not verified")
+    # The third reply was asked for the best candidate so far.
+    assert WRONG[3] in asked(ollama_double, "gen:1b", 3)
+
+
+def test_unsound_tests_go_back_with_the_reasons(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    unsound = "def test_nothing():\n    assert True\n"
+    team(ollama_double, [design(unsound), design()], [module()])
+
+    assert solve(cli).code == 0
+    first, second = result(cli)["suites"]
+    assert (bool(first["reasons"]), second["reasons"]) == (True, [])
+    assert first["reasons"][0] in asked(ollama_double, "adj:1b")
+    assert unsound in asked(ollama_double, "adj:1b")
+
+
+def test_tests_that_stay_unsound_end_the_run_with_the_reasons(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    unsound = "def test_nothing():\n    assert True\n"
+    ollama_double.script("adj:1b", *[design(unsound)] * 3)
+
+    ended = solve(cli)
+
+    assert ended.code == 1
+    run = result(cli)
+    assert run["stop"] == "unsound tests"
+    assert run["suites"][-1]["reasons"][0] in " ".join(ended.out.split())
+    assert run["suites"][-1]["reasons"][0] in run["why"]
+    assert not (cli.folder / "out" / "test_solution.py").exists()
+    assert not (cli.folder / "out" / "solution.py").exists()
+
+
+def test_a_debugger_that_edits_the_tests_changes_nothing(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    weaker = TESTS.replace("assert clamp(-3, 0, 10) == 0", "assert clamp(-3, 0, 10) == -3")
+    only_tests = reply(f"### DIAGNOSIS\nThe test is wrong.\n### PATCHED_CODE\n```python\n{weaker}```\n")
+    both = reply(
+        f"### DIAGNOSIS\nThe test is wrong.\n### PATCHED_CODE\n```python\n{WRONG[3]}```\n"
+        f"And test_solution.py:\n```python\n{weaker}```\n"
+    )
+    team(ollama_double, [design()], [module(WRONG[3]), only_tests, both])
+
+    ended = solve(cli)
+
+    assert ended.code == 1
+    assert written(cli, "test_solution.py") == TESTS
+    assert written(cli) == WRONG[3]
+    assert "the tests are locked" in result(cli)["attempts"][1]["trouble"]
+    assert result(cli)["stop"] == "the same code once more"
+
+
+def test_no_gain_in_two_rounds_stops(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    again = WRONG[3].replace("min(value, high)", "min(high, value)")
+    team(ollama_double, [design()], [module(WRONG[3]), patch(WRONG[1]), patch(again)])
+
+    assert solve(cli, "--max-debug-iterations", "9").code == 1
+    assert (result(cli)["stop"], result(cli)["iterations"]) == ("no gain in two rounds", 3)
+    # What was tried is told to the one who tries next.
+    assert "1 of 5 tests passed" in asked(ollama_double, "gen:1b")
+
+
+def test_the_same_code_again_escalates_where_there_is_someone(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
+    names = ("gen:1b", "critic:1b", "adj:1b", "big:9b")
+    double = make_ollama_double({name: ModelInfo() for name in names})
+    cli.configure(double.base_url, model_registry=MODELS | {"DEBUGGER_ESCALATION": "big:9b"})
+    team(double, [design()], [module(WRONG[3]), patch(WRONG[3])])
+    double.script("big:9b", patch())
+
+    assert solve(cli).code == 0
+    assert [item["role"] for item in result(cli)["attempts"]] == ["DEVELOPER", "DEBUGGER", "DEBUGGER_ESCALATION"]
+    double.assert_all_played()
+
+
+def test_who_was_escalated_to_can_be_stuck_as_well(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
+    names = ("gen:1b", "critic:1b", "adj:1b", "big:9b")
+    double = make_ollama_double({name: ModelInfo() for name in names})
+    cli.configure(double.base_url, model_registry=MODELS | {"DEBUGGER_ESCALATION": "big:9b"}, max_debug_iterations=9)
+    team(double, [design()], [module(WRONG[3]), patch(WRONG[3])])
+    double.script("big:9b", patch(WRONG[3]))
+
+    assert solve(cli).code == 1
+    assert (result(cli)["stop"], result(cli)["iterations"]) == ("the same code once more", 3)
+
+
+@pytest.mark.parametrize(
+    ("bad", "named"),
+    [
+        (reply(f"```python\n{SOLUTION}", done_reason="length"), "cut"),
+        (reply("   "), "empty"),
+        (runaway("def clamp(): pass\n"), "repeat"),
+        (reply("I cannot help with that."), "no python code"),
+        (reply("```python\ndef clamp(:\n```"), "does not parse"),
+    ],
+    ids=["cut", "empty", "runaway", "chatter", "broken"],
+)
+def test_a_reply_that_cannot_be_used_costs_an_iteration_and_is_named(
+    cli: CommandLine, ollama_double: OllamaDouble, bad: object, named: str
+) -> None:
+    again = [bad] if named in ("cut", "empty") else []  # Asked for once more by the client itself.
+    team(ollama_double, [design()], [bad, *again, module(WRONG[3]), bad, *again, patch()])  # type: ignore[list-item]
+
+    assert solve(cli).code == 0
+    run = result(cli)
+    assert run["iterations"] == 4
+    assert named in run["attempts"][0]["trouble"]
+    assert named in run["attempts"][2]["trouble"]
+    assert named in written(cli, "report.md")
+    assert written(cli) == SOLUTION
+
+
+def test_no_cut_reply_becomes_a_file(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cut = reply(f"```python\n{SOLUTION}```", done_reason="length")
+    team(ollama_double, [design()], [cut] * 8)
+
+    assert solve(cli).code == 1
+    assert not (cli.folder / "out" / "solution.py").exists()
+    assert (result(cli)["stop"], result(cli)["iterations"]) == ("attempts spent", 4)
+
+
+def test_a_cut_suite_is_sent_back(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    cut = reply(f"### SPECIFICATIONS\nText.\n### TESTS\n```python\n{TESTS}", done_reason="length")
+    team(ollama_double, [cut, cut, design()], [module()])
+
+    assert solve(cli).code == 0
+    assert "cut" in result(cli)["suites"][0]["reasons"][0]
+
+
+def test_chatter_and_fences_round_a_reply(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    wrapped = (
+        f"Sure! Here it is:\n\n````markdown\n## 1. Specification:\n{PROMPT}\n\n**Tests**\n\n```py\n{TESTS}```\n````\n"
+    )
+    shown = f"Here is the module:\n\n~~~python3\n{SOLUTION}~~~\n\nUse it like this:\n\n```python\nprint(clamp(1, 2, 3))\n```\n"
+    team(ollama_double, [reply(wrapped)], [reply(shown)], [reply("Certainly! Here is my review:\n\nIt works.")])
+
+    assert solve(cli).code == 0
+    assert (written(cli), written(cli, "test_solution.py")) == (SOLUTION, TESTS)
+    assert result(cli)["review"] == "It works."
+
+
+def test_a_reviewer_cannot_change_the_outcome(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    praise = reply("Approved. All tests pass and the code is verified. " * 40)
+    team(ollama_double, [design()], [module(WRONG[4])], [praise])
+
+    ended = solve(cli, "--max-debug-iterations", "0")
+
+    assert ended.code == 1
+    assert (result(cli)["outcome"], result(cli)["stop"]) == ("not accepted", "attempts spent")
+    assert written(cli, "report.md").startswith("# Not verified")
+    review = result(cli)["review"]
+    assert len(review.split()) <= 150
+    assert review.endswith("verified.")
+    assert "NOT VERIFIED" in asked(ollama_double, "critic:1b")
+    assert "test_bounds_in_the_wrong_order" in asked(ollama_double, "critic:1b")
+
+
+def test_without_a_review_the_result_stands(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    team(ollama_double, [design()], [module()], [reply(""), reply("")])
+
+    assert solve(cli).code == 0
+    assert "There is none: REVIEWER (critic:1b): the reply is empty" in written(cli, "report.md")
+
+
+def test_each_role_sees_what_its_job_needs_and_has_no_tool(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    team(ollama_double, [design()], [module(WRONG[3]), patch()])
+
+    assert solve(cli).code == 0
+    develop, debug = (chat["messages"][-1]["content"] for chat in ollama_double.chats("gen:1b"))
+    reviewed = asked(ollama_double, "critic:1b")
+    assert all(TESTS in text for text in (develop, debug))
+    assert (PROMPT in develop, PROMPT in debug, PROMPT in reviewed) == (True, False, True)
+    assert TESTS not in reviewed
+    assert SOLUTION not in reviewed
+    assert all(not chat.get("tools") for chat in ollama_double.chats())
+
+
+def test_thinking_is_asked_only_of_models_that_have_it(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
+    models = {name: ModelInfo() for name in MODELS.values()}
+    models["adj:1b"] = ModelInfo(capabilities=("completion", "thinking"))
+    double = make_ollama_double(models)
+    cli.configure(double.base_url)
+    team(double, [design()], [module()])
+
+    assert solve(cli).code == 0
+    assert [chat.get("think") for chat in double.chats()] == ["high", None, None]
+    assert [chat["options"]["temperature"] for chat in double.chats()] == [0.2, 0.2, 0.2]
+
+
+def test_roles_of_their_own(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
+    names = {"ARCHITECT": "a:1b", "DEVELOPER": "d:1b", "DEBUGGER": "b:1b", "REVIEWER": "r:1b"}
+    double = make_ollama_double({name: ModelInfo() for name in names.values()})
+    cli.configure(double.base_url, model_registry=MODELS | names)
+    double.script("a:1b", design())
+    double.script("d:1b", module(WRONG[3]))
+    double.script("b:1b", patch())
+    double.script("r:1b", reply("Works."))
+
+    assert solve(cli).code == 0
+    assert [chat["model"] for chat in double.chats()] == ["a:1b", "d:1b", "b:1b", "r:1b"]
+
+
+def test_a_server_that_breaks_off_fails_the_task(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    team(ollama_double, [design()], [no_final("```python\n")] * 5, [])
+
+    assert solve(cli).code == 4
+    assert not (cli.folder / "out" / "solution.py").exists()
+
+
+def test_events_as_json(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    team(ollama_double, [design()], [module(WRONG[3]), patch()])
+
+    ended = solve(cli, "--format", "json")
+
+    events = [json.loads(line) for line in ended.out.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert [kind for kind in kinds if kind not in ("note", "node_started")] == [
+        "team_assembled",
+        "file_started",
+        "suite_vetted",
+        "candidate_proposed",
+        "suite_ran",
+        "candidate_proposed",
+        "suite_ran",
+        "reviewed",
+        "code_finished",
+        "file_finished",
+        "run_finished",
+    ]
+    assert [event["node"] for event in events if event["event"] == "node_started"] == [
+        "architect", "vet", "develop", "test", "debug", "test", "review",
+    ]  # fmt: skip
+    assert [member["role"] for member in events[kinds.index("team_assembled")]["members"]] == [
+        "ARCHITECT", "DEVELOPER", "DEBUGGER", "REVIEWER",
+    ]  # fmt: skip
+
+
+def test_a_candidate_that_imports_what_it_may_not(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    sneaky = f"import subprocess\n{SOLUTION}"
+    team(ollama_double, [design()], [module(sneaky), patch()])
+
+    assert solve(cli).code == 0
+    first = result(cli)["attempts"][0]
+    assert first["flags"][0]["line"] == 1
+    assert "subprocess" in asked(ollama_double, "gen:1b")
+
+
+def test_imports_are_allowed_by_name(cli: CommandLine, ollama_double: OllamaDouble, tmp_path: Path) -> None:
+    team(ollama_double, [design()], [module(f"import subprocess\n{SOLUTION}")])
+
+    assert solve(cli, "--allow-import", "subprocess").code == 0
+    assert "subprocess" in asked(ollama_double, "gen:1b")
