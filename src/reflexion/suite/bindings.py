@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from reflexion.suite.modules import may_import
+from reflexion.suite.modules import Policy
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -15,7 +15,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 class Bindings:
     """The imports of a module, wherever in it they stand, its classes, and how often each name is bound."""
 
-    def __init__(self, tree: ast.Module, allowed: frozenset[str]) -> None:
+    def __init__(self, tree: ast.Module, policy: Policy) -> None:
         self.modules: dict[str, str] = {}
         self.imported: dict[str, str] = {}
         self.classes: dict[str, ast.ClassDef] = {}
@@ -24,7 +24,7 @@ class Bindings:
         self.registers = False
         self.dispatches = False
         self.type_variables: set[str] = set()
-        self._allowed = allowed
+        self._policy = policy
         for node in ast.walk(tree):
             self._note(node)
 
@@ -52,7 +52,7 @@ class Bindings:
     def _note_from(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
-            where = self.modules if may_import(whole, frozenset()) or whole in self._allowed else self.imported
+            where = self.modules if self._policy.is_module(whole) else self.imported
             where[alias.asname or alias.name] = whole
 
     def qualified(self, node: ast.expr) -> str:

@@ -7,8 +7,9 @@ its end is one that only the plan names.
 """
 
 # Without pathlib: starting is most of what a small suite costs.
-# ruff: noqa: PTH109, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH110, PTH118, PTH120, PTH123
 
+import atexit
 import json
 import os
 import select
@@ -17,7 +18,6 @@ from importlib import import_module
 from typing import Any
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-# Not pytest's 1 or 0, which a suite could end the process with.
 OPTIONS = (
     *("--noconftest", "-q", "--color=no", "--tb=short", "--show-capture=no", "--import-mode=prepend"),
     *(f"-pno:{name}" for name in ("cacheprovider", "faulthandler", "doctest", "pastebin", "junitxml", "stepwise")),
@@ -55,14 +55,22 @@ def run_apart(plan: "dict[str, Any]", folder: str, result: int) -> None:
     os.waitpid(child, 0)
 
 
+def read_plan() -> "dict[str, Any]":
+    """Read the plan from its file, or else from the channel, which then is empty: nobody reads it a second time."""
+    path = os.path.join(FOLDER, "plan.json")
+    descriptor = path if os.path.exists(path) else int(os.environ.pop("REFLEXION_CHANNEL_FD"))
+    with open(descriptor, encoding="utf-8") as file:
+        plan: dict[str, Any] = json.load(file)
+    return plan
+
+
 def main() -> None:
     """Read the plan and run what it names."""
     result = int(os.environ.pop("REFLEXION_RESULT_FD"))
     os.environ.pop("REFLEXION_FILES", None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.set_inheritable(result, False)
-    with open(os.path.join(FOLDER, "plan.json"), encoding="utf-8") as file:
-        plan = json.load(file)
+    plan = read_plan()
     sys.dont_write_bytecode = True
     sys.argv[:] = ["pytest"]
     sys.path.insert(0, FOLDER)
@@ -78,6 +86,8 @@ def main() -> None:
         code = int(plan["code"])
     sys.stdout.flush()
     sys.stderr.flush()
+    # Not by the interpreter's own end, which would wait for the candidate's threads.
+    vars(atexit)["_run_exitfuncs"]()
     os._exit(code)
 
 

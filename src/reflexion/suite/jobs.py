@@ -1,13 +1,16 @@
-"""Jobs that run pytest in the sandbox, and what they told. Nothing of a job's output is read but its records."""
+"""Jobs that run pytest in the sandbox. Nothing of a job's output is read but its records."""
 
 import json
+import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from io import FileIO
 from pathlib import Path
 
-from reflexion.sandbox import Completed, Job, Limits
+from reflexion.sandbox import Completed, Job, Limits, Sandbox
+from reflexion.suite.records import Told, read_records
 
 SUITE_FILE = "test_suite.py"
 CODES = range(64, 120)
@@ -63,90 +66,26 @@ def with_canaries(suite: str, canaries: Sequence[str]) -> bytes:
     ).encode()
 
 
-def job(plan: Plan, files: Mapping[str, bytes], limits: Limits) -> Job:
-    """Return the job for a plan; ``files`` are those of its folders."""
-    everything = {**files, **_parts(), "plan.json": plan.text(), "pytest.ini": _INI}
-    return Job(everything, ("driver.py",), limits)
+def run_job(
+    sandbox: Sandbox, plan: Plan, files: Mapping[str, bytes], limits: Limits, channel: int | None = None
+) -> tuple[Completed, dict[str, Told]]:
+    """Run the job for a plan; return how it ended and what each folder's run told. ``files`` are the folders'.
+
+    The plan goes through a pipe, where what runs in the job later cannot look for it; unless the suite needs the
+    channel for itself, because what it tests is elsewhere.
+    """
+    everything = {**files, **_parts(), "pytest.ini": _INI}
+    if channel is not None:
+        completed = sandbox.run(Job(everything | {"plan.json": plan.text()}, ("driver.py",), limits, channel))
+    else:
+        reader, writer = os.pipe()
+        with FileIO(reader, "rb"):
+            with FileIO(writer, "wb") as whole:
+                whole.write(plan.text())
+            completed = sandbox.run(Job(everything, ("driver.py",), limits, reader))
+    return completed, read_records(plan.token, plan.folders, completed)
 
 
 @cache
 def _parts() -> Mapping[str, bytes]:
     return {name: Path(__file__).with_name(name).read_bytes() for name in _PARTS}
-
-
-@dataclass(frozen=True, slots=True)
-class TestRecord:
-    """How a test ended: ``outcome`` is passed, failed, error, skipped, xfailed, swallowed or incomplete."""
-
-    __test__ = False
-
-    name: str
-    outcome: str
-    raised: str
-    lines: frozenset[int]
-    why: str
-
-
-@dataclass(slots=True)
-class Told:
-    """What one folder's run told. ``forged`` says what in it cannot be from our reporter, "" when all can."""
-
-    collected: tuple[str, ...] | None = None
-    uncollected: str = ""
-    begun: list[str] = field(default_factory=list)
-    tests: dict[str, TestRecord] = field(default_factory=dict)
-    end: int | None = None
-    forged: str = ""
-
-
-def read_records(plan: Plan, completed: Completed) -> dict[str, Told]:
-    """Return what each folder's run told. A line that is not as our reporter writes it marks all of them."""
-    told = {folder: Told() for folder in plan.folders}
-    text = completed.result.decode("ascii", "replace")
-    whole = not text or text.endswith("\n")
-    for line in text.splitlines():
-        token, _, rest = line.partition(" ")
-        folder, _, record = rest.partition(" ")
-        if token != plan.token or folder not in told:
-            whole = False
-            break
-        try:
-            _read(told[folder], record.split(" "))
-        except (ValueError, IndexError):
-            whole = False
-            break
-    if not whole and not completed.timed_out:
-        for one in told.values():
-            one.forged = "the report was written to by something else"
-    return told
-
-
-def _read(told: Told, words: list[str]) -> None:
-    kind, values = words[0], words[1:]
-    if told.end is not None:
-        told.forged = "the report goes on after its end"
-    if kind == "collected":
-        told.forged = told.forged or ("" if told.collected is None else "two collections are reported")
-        told.collected = tuple(_text(one) for one in values)
-    elif kind == "uncollected":
-        told.uncollected = told.uncollected or _text(values[1]) or _text(values[0])
-    elif kind == "begin":
-        told.begun.append(_text(values[0]))
-    elif kind == "test":
-        _read_test(told, values)
-    elif kind == "end":
-        told.end = int(values[0])
-    else:
-        raise ValueError(kind)
-
-
-def _read_test(told: Told, values: list[str]) -> None:
-    name = _text(values[0])
-    if name in told.tests or told.begun[-1] != name:
-        told.forged = "a test is reported twice, or out of its turn"
-    lines = frozenset(int(one) for one in values[3].split(",") if one != "-")
-    told.tests[name] = TestRecord(name, values[1], _text(values[2]), lines, _text(values[4]))
-
-
-def _text(word: str) -> str:
-    return "" if word == "-" else bytes.fromhex(word).decode("utf-8", "replace")

@@ -7,6 +7,8 @@ what is refused below. Some have a list of their own, since most of their names 
 import functools
 import importlib
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import ModuleType
 
 # Everything public, but for what is named.
@@ -78,24 +80,36 @@ _SOME: dict[str, frozenset[str]] = {
 DEFAULT = frozenset(_WHOLE) | frozenset(_SOME)
 
 
-def may_import(module: str, allowed: frozenset[str]) -> bool:
-    """Say whether a module may be imported, by the list here and by what was allowed beside it."""
-    return module in DEFAULT or is_allowed(module, allowed)
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be imported: the list here, and more. ``allowed`` modules are so as a whole, with all that they lead to;
+    ``more`` are further names, by module.
+    """
 
+    allowed: frozenset[str] = frozenset()
+    more: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-def is_allowed(module: str, allowed: frozenset[str]) -> bool:
-    """Say whether somebody allowed the module, or the package that it is in, as a whole."""
-    parts = module.split(".")
-    return any(".".join(parts[:end]) in allowed for end in range(1, len(parts) + 1))
+    def may_import(self, module: str) -> bool:
+        """Say whether a module may be imported."""
+        return module in DEFAULT or module in self.more or self._is_allowed(module)
 
+    def is_module(self, name: str) -> bool:
+        """Say whether a full name is one of the modules that are listed by name."""
+        return name in DEFAULT or name in self.more or name in self.allowed
 
-def may_use(module: str, name: str, allowed: frozenset[str]) -> bool:
-    """Say whether a name of a module may be used."""
-    if is_allowed(module, allowed):
-        return not name.startswith("_")
-    if module in _SOME:
-        return name in _SOME[module]
-    return module in _WHOLE and name in public_names(module)
+    def may_use(self, module: str, name: str) -> bool:
+        """Say whether a name of a module may be used."""
+        if self._is_allowed(module):
+            return not name.startswith("_")
+        if name in self.more.get(module, ()):
+            return True
+        if module in _SOME:
+            return name in _SOME[module]
+        return module in _WHOLE and name in public_names(module)
+
+    def _is_allowed(self, module: str) -> bool:
+        parts = module.split(".")
+        return any(".".join(parts[:end]) in self.allowed for end in range(1, len(parts) + 1))
 
 
 @functools.cache

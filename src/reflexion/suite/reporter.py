@@ -52,6 +52,7 @@ class Reporter:
         self._process = GETPID()
         self._test = Test("")
         self._ended = False
+        # Called of each assertion, and then either an error is raised or pytest_assertion_pass follows.
         _watch(rewrite, "_format_explanation", self._failed_assertion)
         _watch(pytest.fail.Exception, "__init__", self._failed_assertion)
 
@@ -101,6 +102,7 @@ class Reporter:
 
     def pytest_assertion_pass(self, lineno: int) -> None:
         """Note an assertion that held."""
+        self._test.swallowed -= 1
         self._test.lines.add(lineno)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -11,7 +11,7 @@ from reflexion.suite import names
 from reflexion.suite.annotations import Annotations
 from reflexion.suite.bindings import Bindings, Names, Scope
 from reflexion.suite.comparing import can_lie
-from reflexion.suite.modules import may_import, may_use
+from reflexion.suite.modules import Policy
 from reflexion.suite.result import Flag
 
 MAX_FLAGS = 50
@@ -39,7 +39,7 @@ def _scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
     candidate.encode()
     cookies = [Flag(number, f"a codec of its own ({found})") for number, found in _cookies(candidate)]
     tree = ast.parse(candidate)
-    visitor = _Visitor(tree, allowed)
+    visitor = Visitor(tree, Policy(allowed))
     visitor.visit(tree)
     found = sorted(set(cookies + visitor.flags))
     return tuple(found[:MAX_FLAGS])
@@ -51,11 +51,13 @@ def _cookies(candidate: str) -> list[tuple[int, str]]:
     return [one for one in found if one[1].lower().replace("_", "-") not in {"utf-8", "utf8", "ascii", "us-ascii"}]
 
 
-class _Visitor(ast.NodeVisitor):
-    def __init__(self, tree: ast.Module, allowed: frozenset[str]) -> None:
+class Visitor(ast.NodeVisitor):
+    """Gathers the flags of a module as it is visited."""
+
+    def __init__(self, tree: ast.Module, policy: Policy) -> None:
         self.flags: list[Flag] = []
-        self._allowed = allowed
-        self._bindings = Bindings(tree, allowed)
+        self._policy = policy
+        self._bindings = Bindings(tree, policy)
         self._annotations = Annotations(self._bindings)
         # Around here, from outside in: functions' names, or the class.
         self._around: list[Names | ast.ClassDef] = []
@@ -69,17 +71,17 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            if not may_import(alias.name, self._allowed):
+            if not self._policy.may_import(alias.name):
                 self._flag(node, f"imports {alias.name}")
             self._check_bound(node, alias.asname or alias.name.partition(".")[0])
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
         for alias in node.names:
-            is_module = may_import(f"{module}.{alias.name}", self._allowed)
-            if node.level or not (is_module or may_import(module, self._allowed)):
+            is_module = self._policy.is_module(f"{module}.{alias.name}")
+            if node.level or not (is_module or self._policy.may_import(module)):
                 self._flag(node, f"imports {'.' * node.level}{module}")
-            elif not is_module and not may_use(module, alias.name, self._allowed):
+            elif not is_module and not self._policy.may_use(module, alias.name):
                 self._flag(node, f"imports {alias.name} of {module}")
             self._check_bound(node, alias.asname or alias.name)
 
@@ -102,7 +104,7 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(node, ast.Attribute) and (before := self._module(node.value)):
             whole = f"{before}.{node.attr}"
             known = {f"{one}." for one in self._bindings.modules.values()}
-            is_module = may_import(whole, self._allowed) or any(one.startswith(f"{whole}.") for one in known)
+            is_module = self._policy.is_module(whole) or any(one.startswith(f"{whole}.") for one in known)
             return whole if is_module else ""
         return ""
 
@@ -155,6 +157,8 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         module = self._module(node.value)
+        if node.attr in {"__name__", "__qualname__"}:  # self.__class__.__name__
+            self._fine.add(id(node.value))
         if not module:
             self._check_attribute(node, node.attr, node.ctx)
             self._check_target(node)
@@ -163,7 +167,7 @@ class _Visitor(ast.NodeVisitor):
             self._flag(node, f"changes the module {module}")
         elif self._module(node) and id(node) not in self._fine:
             self._flag(node, f"hands on the module {module}.{node.attr}")
-        elif not may_use(module, node.attr, self._allowed):
+        elif not self._policy.may_use(module, node.attr):
             self._flag(node, f"uses {module}.{node.attr}")
         elif f"{module}.{node.attr}" in _LIMITED and id(node) not in self._fine:
             self._flag(node, f"hands on {module}.{node.attr}")
