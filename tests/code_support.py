@@ -1,9 +1,19 @@
 """What the tests of the code pipeline share: suites, solutions right and wrong, and replies of the roles."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reflexion.config import Role, RoleSettings, ServerSettings
+from reflexion.context import CodeContext
+from reflexion.events import Event
+from reflexion.loaders import Source
+from reflexion.ollama.reply import Binding
+from reflexion.ollama.roles import Models
+from reflexion.pipelines import code
+from reflexion.prompts import load_prompts
 from tests.ollama_double import Act, OllamaDouble, reply
+from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine
 
 PROMPT = "A function clamp(value, low, high) that keeps a number between two bounds."
@@ -168,3 +178,34 @@ def result(cli: CommandLine, folder: str = "out") -> dict[str, Any]:
     """run.json of a result."""
     content: dict[str, Any] = json.loads((cli.folder / folder / "run.json").read_text(encoding="utf-8"))
     return content
+
+
+TEAM = {Role.DEVELOPER: "gen:1b", Role.DEBUGGER: "gen:1b", Role.REVIEWER: "critic:1b"}
+
+
+def loop(
+    double: OllamaDouble,
+    writer: Sequence[Act],
+    *,
+    candidate: str = "",
+    models: Mapping[Role, str] = TEAM,
+    iterations: int = 3,
+    events: list[Event] | None = None,
+) -> code.State:
+    """Run the graph from the developer on, or from the tests of ``candidate``, with the suite for clamp.
+
+    Vetting a suite takes ten runs of pytest, which say nothing about the loop.
+    """
+    double.script("gen:1b", *writer)
+    double.script("critic:1b", reply("All that was asked for works."))
+    settings = RoleSettings(temperature=0.2, num_ctx=8192, num_predict=2048)
+    bindings = {role: Binding(role, model, settings, 8192) for role, model in models.items()}
+    context = CodeContext(
+        models=Models(bindings, double.base_url, ServerSettings(total_s=40)),
+        prompts=load_prompts("code", None),
+        emit=(events if events is not None else []).append,
+        sandbox=bubblewrap(),
+        max_debug_iterations=iterations,
+    )
+    source = Source("prompt", "prompt", PROMPT, "0" * 64, None)
+    return code.solve(code.build(), source, context, suite=TESTS, candidate=candidate)

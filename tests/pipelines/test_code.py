@@ -1,10 +1,11 @@
 """Whole-graph tests of the code pipeline: command line, graph, client, a real HTTP server and the real sandbox."""
 
 import json
-from pathlib import Path
 
 import pytest
 
+from reflexion.config import Role
+from reflexion.pipelines import code
 from tests.code_support import (
     LIMITER,
     LIMITER_PROMPT,
@@ -12,16 +13,18 @@ from tests.code_support import (
     PROMPT,
     RACY_LIMITER,
     SOLUTION,
+    TEAM,
     TESTS,
     WRONG,
     design,
+    loop,
     module,
     patch,
     result,
     team,
 )
 from tests.conftest import MakeDouble
-from tests.ollama_double import ModelInfo, OllamaDouble, no_final, reply, runaway
+from tests.ollama_double import Act, ModelInfo, OllamaDouble, no_final, reply, runaway
 from tests.sandbox_support import bubblewrap
 from tests.support import MODELS, CommandLine, Ended
 
@@ -128,55 +131,45 @@ def test_tests_that_stay_unsound_end_the_run_with_the_reasons(cli: CommandLine, 
     assert not (cli.folder / "out" / "solution.py").exists()
 
 
-def test_a_debugger_that_edits_the_tests_changes_nothing(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+def test_a_debugger_that_edits_the_tests_changes_nothing(ollama_double: OllamaDouble) -> None:
     weaker = TESTS.replace("assert clamp(-3, 0, 10) == 0", "assert clamp(-3, 0, 10) == -3")
     only_tests = reply(f"### DIAGNOSIS\nThe test is wrong.\n### PATCHED_CODE\n```python\n{weaker}```\n")
     both = reply(
         f"### DIAGNOSIS\nThe test is wrong.\n### PATCHED_CODE\n```python\n{WRONG[3]}```\n"
         f"And test_solution.py:\n```python\n{weaker}```\n"
     )
-    team(ollama_double, [design()], [module(WRONG[3]), only_tests, both])
 
-    ended = solve(cli)
+    state = loop(ollama_double, [module(WRONG[3]), only_tests, both])
 
-    assert ended.code == 1
-    assert written(cli, "test_solution.py") == TESTS
-    assert written(cli) == WRONG[3]
-    assert "the tests are locked" in result(cli)["attempts"][1]["trouble"]
-    assert result(cli)["stop"] == "the same code once more"
+    assert (state["tests"], code.accepted(state), state["stop"]) == (TESTS, False, "the same code once more")
+    assert "the tests are locked" in state["attempts"][1]["trouble"]
+    assert [item["draft"] for item in state["attempts"]] == [WRONG[3], "", WRONG[3]]
 
 
-def test_no_gain_in_two_rounds_stops(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+def test_no_gain_in_two_rounds_stops(ollama_double: OllamaDouble) -> None:
     again = WRONG[3].replace("min(value, high)", "min(high, value)")
-    team(ollama_double, [design()], [module(WRONG[3]), patch(WRONG[1]), patch(again)])
 
-    assert solve(cli, "--max-debug-iterations", "9").code == 1
-    assert (result(cli)["stop"], result(cli)["iterations"]) == ("no gain in two rounds", 3)
+    state = loop(ollama_double, [module(WRONG[3]), patch(WRONG[1]), patch(again)], iterations=9)
+
+    assert (state["stop"], len(state["attempts"])) == ("no gain in two rounds", 3)
     # What was tried is told to the one who tries next.
     assert "1 of 5 tests passed" in asked(ollama_double, "gen:1b")
 
 
-def test_the_same_code_again_escalates_where_there_is_someone(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
-    names = ("gen:1b", "critic:1b", "adj:1b", "big:9b")
-    double = make_ollama_double({name: ModelInfo() for name in names})
-    cli.configure(double.base_url, model_registry=MODELS | {"DEBUGGER_ESCALATION": "big:9b"})
-    team(double, [design()], [module(WRONG[3]), patch(WRONG[3])])
-    double.script("big:9b", patch())
+@pytest.mark.parametrize(("reply_of_big", "stop"), [(SOLUTION, "tests pass"), (WRONG[3], "the same code once more")])
+def test_the_same_code_again_escalates_where_there_is_someone(
+    make_ollama_double: MakeDouble, reply_of_big: str, stop: str
+) -> None:
+    double = make_ollama_double({name: ModelInfo() for name in ("gen:1b", "critic:1b", "big:9b")})
+    double.script("big:9b", patch(reply_of_big))
 
-    assert solve(cli).code == 0
-    assert [item["role"] for item in result(cli)["attempts"]] == ["DEVELOPER", "DEBUGGER", "DEBUGGER_ESCALATION"]
+    state = loop(
+        double, [module(WRONG[3]), patch(WRONG[3])], models=TEAM | {Role.DEBUGGER_ESCALATION: "big:9b"}, iterations=9
+    )
+
+    assert state["stop"] == stop
+    assert [item["role"] for item in state["attempts"]] == ["DEVELOPER", "DEBUGGER", "DEBUGGER_ESCALATION"]
     double.assert_all_played()
-
-
-def test_who_was_escalated_to_can_be_stuck_as_well(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
-    names = ("gen:1b", "critic:1b", "adj:1b", "big:9b")
-    double = make_ollama_double({name: ModelInfo() for name in names})
-    cli.configure(double.base_url, model_registry=MODELS | {"DEBUGGER_ESCALATION": "big:9b"}, max_debug_iterations=9)
-    team(double, [design()], [module(WRONG[3]), patch(WRONG[3])])
-    double.script("big:9b", patch(WRONG[3]))
-
-    assert solve(cli).code == 1
-    assert (result(cli)["stop"], result(cli)["iterations"]) == ("the same code once more", 3)
 
 
 @pytest.mark.parametrize(
@@ -191,18 +184,23 @@ def test_who_was_escalated_to_can_be_stuck_as_well(cli: CommandLine, make_ollama
     ids=["cut", "empty", "runaway", "chatter", "broken"],
 )
 def test_a_reply_that_cannot_be_used_costs_an_iteration_and_is_named(
-    cli: CommandLine, ollama_double: OllamaDouble, bad: object, named: str
+    ollama_double: OllamaDouble, bad: Act, named: str
 ) -> None:
     again = [bad] if named in ("cut", "empty") else []  # Asked for once more by the client itself.
-    team(ollama_double, [design()], [bad, *again, module(WRONG[3]), bad, *again, patch()])  # type: ignore[list-item]
 
-    assert solve(cli).code == 0
-    run = result(cli)
-    assert run["iterations"] == 4
-    assert named in run["attempts"][0]["trouble"]
-    assert named in run["attempts"][2]["trouble"]
-    assert named in written(cli, "report.md")
-    assert written(cli) == SOLUTION
+    state = loop(ollama_double, [bad, *again, module(WRONG[3]), bad, *again, patch()])
+
+    assert code.accepted(state)
+    assert [bool(item["draft"]) for item in state["attempts"]] == [False, True, False, True]
+    assert all(named in state["attempts"][place]["trouble"] for place in (0, 2))
+    assert state["attempts"][0]["trouble"] in asked(ollama_double, "gen:1b", 1 + len(again))
+
+
+def test_a_candidate_that_is_given_is_tested_before_anyone_is_asked(ollama_double: OllamaDouble) -> None:
+    state = loop(ollama_double, [patch()], candidate=WRONG[4])
+
+    assert [item["role"] for item in state["attempts"]] == ["given", "DEBUGGER"]
+    assert WRONG[4] in asked(ollama_double, "gen:1b")
 
 
 def test_no_cut_reply_becomes_a_file(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -223,11 +221,14 @@ def test_a_cut_suite_is_sent_back(cli: CommandLine, ollama_double: OllamaDouble)
 
 
 def test_chatter_and_fences_round_a_reply(cli: CommandLine, ollama_double: OllamaDouble) -> None:
-    wrapped = (
-        f"Sure! Here it is:\n\n````markdown\n## 1. Specification:\n{PROMPT}\n\n**Tests**\n\n```py\n{TESTS}```\n````\n"
+    suite = f"## 1. Specification:\n{PROMPT}\n\n**Tests**\n\n```py\n{TESTS}```"
+    usage = "Use it like this:\n\n```python\nprint(clamp(1, 2, 3))\n```"
+    team(
+        ollama_double,
+        [reply(f"Sure! Here it is:\n\n````markdown\n{suite}\n````\n")],
+        [reply(f"Here is the module:\n\n~~~python3\n{SOLUTION}~~~\n\n{usage}\n")],
+        [reply("Certainly! Here is my review:\n\nIt works.")],
     )
-    shown = f"Here is the module:\n\n~~~python3\n{SOLUTION}~~~\n\nUse it like this:\n\n```python\nprint(clamp(1, 2, 3))\n```\n"
-    team(ollama_double, [reply(wrapped)], [reply(shown)], [reply("Certainly! Here is my review:\n\nIt works.")])
 
     assert solve(cli).code == 0
     assert (written(cli), written(cli, "test_solution.py")) == (SOLUTION, TESTS)
@@ -235,7 +236,9 @@ def test_chatter_and_fences_round_a_reply(cli: CommandLine, ollama_double: Ollam
 
 
 def test_a_reviewer_cannot_change_the_outcome(cli: CommandLine, ollama_double: OllamaDouble) -> None:
-    praise = reply("Approved. All tests pass and the code is verified. " * 40)
+    praise = reply(
+        "Approved. " + " ".join(f"I have looked at point {number} and it is verified." for number in range(40))
+    )
     team(ollama_double, [design()], [module(WRONG[4])], [praise])
 
     ended = solve(cli, "--max-debug-iterations", "0")
@@ -330,18 +333,18 @@ def test_events_as_json(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     ]  # fmt: skip
 
 
-def test_a_candidate_that_imports_what_it_may_not(cli: CommandLine, ollama_double: OllamaDouble) -> None:
-    sneaky = f"import subprocess\n{SOLUTION}"
-    team(ollama_double, [design()], [module(sneaky), patch()])
+def test_a_candidate_that_imports_what_it_may_not(ollama_double: OllamaDouble) -> None:
+    state = loop(ollama_double, [module(f"import subprocess\n{SOLUTION}"), patch()])
 
-    assert solve(cli).code == 0
-    first = result(cli)["attempts"][0]
-    assert first["flags"][0]["line"] == 1
+    assert code.accepted(state)
+    first = state["attempts"][0]["run"]
+    assert first is not None
+    assert (first["flags"][0]["line"], first["passed"]) == (1, False)
     assert "subprocess" in asked(ollama_double, "gen:1b")
 
 
-def test_imports_are_allowed_by_name(cli: CommandLine, ollama_double: OllamaDouble, tmp_path: Path) -> None:
-    team(ollama_double, [design()], [module(f"import subprocess\n{SOLUTION}")])
+def test_imports_are_allowed_by_name(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    team(ollama_double, [design()], [module(f"import curses.ascii\n{SOLUTION}")])
 
-    assert solve(cli, "--allow-import", "subprocess").code == 0
-    assert "subprocess" in asked(ollama_double, "gen:1b")
+    assert solve(cli, "--allow-import", "curses.ascii").code == 0
+    assert "curses.ascii" in asked(ollama_double, "gen:1b")

@@ -20,10 +20,11 @@ from reflexion.graphs import Graph, run_graph
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats, Message, plain_calls
 from reflexion.prompts.code import architect_messages, debugger_messages, developer_messages, reviewer_messages
-from reflexion.suite.run import run_suite
+from reflexion.suite.run import Collected, collect, run_suite
 from reflexion.suite.source import read_suite
 from reflexion.suite.vet import vet as judge_suite
 from reflexion.team.attempts import (
+    GIVEN,
     MOST_SENT_BACK,
     PASSED,
     UNSOUND,
@@ -31,6 +32,7 @@ from reflexion.team.attempts import (
     Draft,
     best_attempt,
     failing,
+    new_attempt,
     score_of,
     stop_reason,
     stuck,
@@ -42,7 +44,8 @@ from reflexion.text import clean_markdown
 class CodeState(TypedDict, total=False):
     """Plain values only, so that a checkpoint of any version can be read.
 
-    A graph that starts with ``tests_sha256`` has a suite already, and one with ``candidate`` something to test.
+    ``tests_sha256`` is there once a suite is locked, ``collected`` names its tests as pytest does, and ``candidate``
+    is what is to be tested next.
     """
 
     name: str
@@ -51,6 +54,7 @@ class CodeState(TypedDict, total=False):
     specification: str
     tests: str
     tests_sha256: str
+    collected: list[str]
     candidate: Attempt | None
     attempts: Annotated[list[Attempt], operator.add]
     escalated: int
@@ -67,15 +71,23 @@ State = CodeState
 Update = dict[str, Any]
 
 
-def solve(graph: Graph, source: Source, context: CodeContext, thread: str = "") -> State:
+def solve(
+    graph: Graph, source: Source, context: CodeContext, thread: str = "", *, suite: str = "", candidate: str = ""
+) -> State:
     """Run the pipeline on one request; with ``thread``, take up what its checkpoints hold. Returns the last state.
 
-    Raises CallFailed and its kinds when nothing came of it, ServerError when the server is gone, SandboxError.
+    With ``suite`` the architect is left out, and with ``candidate`` that is tested first. Raises CallFailed and its
+    kinds when nothing came of it, ServerError when the server is gone, SandboxError.
     """
-    # Two nodes for each suite and each candidate, and the review.
-    steps = 2 * (1 + MOST_SENT_BACK) + 2 * (1 + context.max_debug_iterations) + 1
     start: State = {"name": source.label, "request": source.text, "drafts": [], "attempts": [], "escalated": 0}
-    end: Any = run_graph(graph, start, context, steps=steps + 1, thread=thread, end_key="ended", rounds_key="attempts")
+    start |= {"specification": "", "stop": "", "collected": [], "candidate": None}
+    if suite:
+        start |= {"tests": suite, "tests_sha256": _digest(suite)}
+    if suite and candidate:
+        start["candidate"] = new_attempt(1, GIVEN, draft=candidate)
+    # Two nodes for each suite and each candidate, and the review.
+    steps = 2 * (1 + MOST_SENT_BACK) + 2 * (2 + context.max_debug_iterations) + 1
+    end: Any = run_graph(graph, start, context, steps=steps, thread=thread, end_key="ended", rounds_key="attempts")
     state: State = end
     return state
 
@@ -177,15 +189,24 @@ def debug(state: State, runtime: Runtime[CodeContext]) -> Update:
 
 def run_tests(state: State, runtime: Runtime[CodeContext]) -> Update:
     """Code runs the locked suite against the candidate, and decides what comes next; no model."""
-    context, this = runtime.context, state["candidate"]
+    context, this, collected = runtime.context, state["candidate"], state["collected"]
     assert this is not None
     if this["draft"]:
         context.starting(state["name"], "test", this["number"])
         if _digest(state["tests"]) != state["tests_sha256"]:
             raise CallFailed("the tests are not those that were found sound; nothing is run against them")
+        known = Collected(tuple(state["collected"]), "")
+        if not known.tests:
+            known = collect(state["tests"], context.sandbox)
         done = run_suite(
-            this["draft"], state["tests"], context.sandbox, limit_s=context.limit_s, allow=context.allow
+            this["draft"],
+            state["tests"],
+            context.sandbox,
+            limit_s=context.limit_s,
+            allow=context.allow,
+            collected=known,
         )
+        collected = list(known.tests)
         run = done._asdict() | {
             "failures": [item._asdict() for item in done.failures],
             "flags": [item._asdict() for item in done.flags],
@@ -196,7 +217,7 @@ def run_tests(state: State, runtime: Runtime[CodeContext]) -> Update:
     can_escalate = Role.DEBUGGER_ESCALATION in context.models.bindings and not state["escalated"]
     most = 1 + context.max_debug_iterations
     stop = state["stop"] or stop_reason(attempts, most, state["escalated"], can_escalate=can_escalate)
-    update: Update = {"attempts": [this], "candidate": None, "stop": stop}
+    update: Update = {"attempts": [this], "candidate": None, "stop": stop, "collected": collected}
     if not stop and can_escalate and stuck(attempts, 0):
         update["escalated"] = len(attempts)
     return update
@@ -256,17 +277,7 @@ def _candidate(
     context.tell_failed(log)
     model = context.models.bindings[role].model
     context.emit(CandidateProposed(state["name"], number, role.value, model, *patch, trouble))
-    attempt = Attempt(
-        number=number,
-        role=role.value,
-        model=model,
-        diagnosis=patch.diagnosis,
-        draft=patch.code,
-        trouble=trouble,
-        run=None,
-        score=None,
-        calls=plain_calls(log),
-    )
+    attempt = new_attempt(number, role.value, model, patch.diagnosis, patch.code, trouble, plain_calls(log))
     return {"candidate": attempt, "stop": stop}
 
 

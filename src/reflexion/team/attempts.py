@@ -8,6 +8,8 @@ SPENT = "attempts spent"
 SAME = "the same code once more"
 NO_GAIN = "no gain in two rounds"
 UNSOUND = "unsound tests"
+# The role of a candidate that no model of this run wrote.
+GIVEN = "given"
 # How often an unsound suite is sent back to the architect.
 MOST_SENT_BACK = 2
 
@@ -38,6 +40,29 @@ class Attempt(TypedDict):
     run: dict[str, Any] | None
     score: int | None
     calls: list[dict[str, Any]]
+
+
+def new_attempt(
+    number: int,
+    role: str,
+    model: str = "",
+    diagnosis: str = "",
+    draft: str = "",
+    trouble: str = "",
+    calls: Sequence[dict[str, Any]] = (),
+) -> Attempt:
+    """Return an attempt that was not tested yet."""
+    return Attempt(
+        number=number,
+        role=role,
+        model=model,
+        diagnosis=diagnosis,
+        draft=draft,
+        trouble=trouble,
+        run=None,
+        score=None,
+        calls=list(calls),
+    )
 
 
 def score_of(run: dict[str, Any] | None) -> int | None:

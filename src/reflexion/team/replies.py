@@ -105,7 +105,9 @@ def defines(code: str, names: Iterable[str]) -> bool:
         elif isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != TARGET:
             bound.update(item.asname or item.name for item in node.names)
         else:
-            bound.update(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+            bound.update(
+                one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+            )
     return bound.issuperset(names)
 
 

@@ -66,6 +66,8 @@ def _markers(blocks: Blocks, by_words: Mapping[str, str]) -> Iterator[_Marker]:
         elif what.kind in ("text", "heading", "html"):
             level = len(heading[1]) if heading else 1 if what.kind == "heading" else _PLAIN_LEVEL
             said, rest = _split(heading[2] if heading else line)
+            if not _words(said):  # "Section 2: Tests"
+                said, rest = rest, ""
             label = by_words.get(_words(said))
             if label and (level < _PLAIN_LEVEL or _is_loud(line)):
                 yield _Marker(number, level, label, rest)
