@@ -28,6 +28,7 @@ from reflexion.evidence.rules.names import Source as Names
 from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
 from reflexion.examples import Examples
+from reflexion.graphs import Graph
 from reflexion.loaders import Source
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.roles import Models
@@ -109,7 +110,7 @@ def spoiled_pages(runs: int, seed: int) -> Iterator[Spoiled]:
         yield spoil(pages[number % len(pages)], dice, dice.randint(1, MOST_FAULTS))
 
 
-def run_once(spoiled: Spoiled, double: OllamaDouble, graph: docs.Graph, examples: Examples, tally: Tally) -> list[str]:
+def run_once(spoiled: Spoiled, double: OllamaDouble, graph: Graph, examples: Examples, tally: Tally) -> list[str]:
     """Run the pipeline on one spoiled page and count what ships; return what is wrong with it."""
     name = spoiled.page.name
     path = CORPUS / f"{name}.py"

@@ -227,7 +227,7 @@ def test_chatter_and_fences_round_a_reply(cli: CommandLine, ollama_double: Ollam
         ollama_double,
         [reply(f"Sure! Here it is:\n\n````markdown\n{suite}\n````\n")],
         [reply(f"Here is the module:\n\n~~~python3\n{SOLUTION}~~~\n\n{usage}\n")],
-        [reply("Certainly! Here is my review:\n\nIt works.")],
+        [reply("Sure!\n\nIt works.\n\nLet me know if you need anything else!")],
     )
 
     assert solve(cli).code == 0
@@ -236,9 +236,8 @@ def test_chatter_and_fences_round_a_reply(cli: CommandLine, ollama_double: Ollam
 
 
 def test_a_reviewer_cannot_change_the_outcome(cli: CommandLine, ollama_double: OllamaDouble) -> None:
-    praise = reply(
-        "Approved. " + " ".join(f"I have looked at point {number} and it is verified." for number in range(40))
-    )
+    points = " ".join(f"I have looked at point {number} and it is verified." for number in range(40))
+    praise = reply(f"Approved. {points}")
     team(ollama_double, [design()], [module(WRONG[4])], [praise])
 
     ended = solve(cli, "--max-debug-iterations", "0")
