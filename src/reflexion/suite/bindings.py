@@ -36,10 +36,7 @@ class Bindings:
             self.dispatches |= node.attr in _DISPATCHING
         elif isinstance(node, ast.alias):
             self.dispatches |= node.name in _DISPATCHING
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            made = node.value.func
-            if isinstance(made, ast.Name) and made.id in {"TypeVar", "ParamSpec", "NewType", "TypeVarTuple"}:
-                self.type_variables |= {one.id for one in node.targets if isinstance(one, ast.Name)}
+        self.type_variables |= set(_type_variables(node))
         if isinstance(node, ast.ClassDef):
             self.classes[node.name] = node
         elif isinstance(node, ast.Import):
@@ -99,6 +96,13 @@ def _attributes_made_by(node: ast.AST) -> Iterator[str]:
         called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
         if called in {"setattr", "__setattr__"}:
             yield from (one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _type_variables(node: ast.AST) -> Iterator[str]:
+    made = node.value.func if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else None
+    if isinstance(made, ast.Name) and made.id in {"TypeVar", "ParamSpec", "NewType", "TypeVarTuple"}:
+        assert isinstance(node, ast.Assign)
+        yield from (one.id for one in node.targets if isinstance(one, ast.Name))
 
 
 def _slots(node: ast.AST) -> Iterator[str]:

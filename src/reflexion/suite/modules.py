@@ -55,7 +55,19 @@ _SOME: dict[str, frozenset[str]] = {
     ),
     # Not global_enum, which writes into a module that it is told the name of.
     "enum": frozenset(
-        {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "auto", "unique", "EnumMeta", "EnumType", "member", "nonmember"}
+        {
+            "Enum",
+            "IntEnum",
+            "StrEnum",
+            "Flag",
+            "IntFlag",
+            "auto",
+            "unique",
+            "EnumMeta",
+            "EnumType",
+            "member",
+            "nonmember",
+        }
         | {"verify", "UNIQUE", "CONTINUOUS", "NAMED_FLAGS", "FlagBoundary", "STRICT", "CONFORM", "EJECT", "KEEP"}
     ),
     "http": frozenset({"HTTPStatus", "HTTPMethod"}),

@@ -4,7 +4,21 @@ import builtins
 
 # Never, as a name.
 REFUSED_NAMES = frozenset(
-    {"exec", "eval", "compile", "open", "input", "breakpoint", "globals", "locals", "vars", "dir", "help", "exit", "quit"}
+    {
+        "exec",
+        "eval",
+        "compile",
+        "open",
+        "input",
+        "breakpoint",
+        "globals",
+        "locals",
+        "vars",
+        "dir",
+        "help",
+        "exit",
+        "quit",
+    }
     | {"SystemExit", "__import__", "__builtins__"}
 )
 # Only called, with the attribute's name as a literal.
@@ -58,9 +72,13 @@ BUILTIN_ATTRIBUTES = frozenset(
     for kind in (int, str, bytes, float, complex, list, tuple, dict, set, frozenset, bool, type(None), range, slice)
     for name in dir(kind)
 ) | {"args"}
-SCALARS = frozenset({"int", "str", "bytes", "float", "complex", "bool", "Decimal", "Fraction", "UserString", "bytearray"})
+SCALARS = frozenset(
+    {"int", "str", "bytes", "float", "complex", "bool", "Decimal", "Fraction", "UserString", "bytearray"}
+)
 # What a class of such values may define: nothing that says what the value is, or how it compares.
-ON_SCALARS = frozenset({"__new__", "__init__", "__repr__", "__str__", "__format__", "__init_subclass__", "__post_init__"})
+ON_SCALARS = frozenset(
+    {"__new__", "__init__", "__repr__", "__str__", "__format__", "__init_subclass__", "__post_init__"}
+)
 CONTAINERS = frozenset(
     {"list", "tuple", "dict", "set", "frozenset", "OrderedDict", "defaultdict", "Counter", "deque", "UserDict"}
     | {"UserList"}

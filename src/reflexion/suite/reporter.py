@@ -7,7 +7,6 @@ lines are those of the assertions that held.
 
 import os
 from collections.abc import Callable, Generator
-from typing import Any
 
 import pytest
 from _pytest.assertion import rewrite
@@ -136,11 +135,11 @@ def name_of(nodeid: str) -> str:
     return nodeid.partition("::")[2] or nodeid
 
 
-def _watch(owner: Any, name: str, note: Callable[[], None]) -> None:
+def _watch(owner: object, name: str, note: Callable[[], None]) -> None:
     """Have ``note`` called whenever a function of pytest is."""
-    original = getattr(owner, name)
+    original: Callable[..., object] = getattr(owner, name)
 
-    def watching(*arguments: Any, **words: Any) -> Any:
+    def watching(*arguments: object, **words: object) -> object:
         note()
         return original(*arguments, **words)
 

@@ -4,11 +4,12 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
 from reflexion.sandbox import Completed, Limits, Sandbox
+from reflexion.suite.isolation import decide, isolated, target_names
 from reflexion.suite.jobs import SUITE_FILE, Plan, new_canaries, run_job, with_canaries
 from reflexion.suite.records import Told
 from reflexion.suite.result import Failure, Flag, Mode, SuiteRun
@@ -23,7 +24,7 @@ WHY_LENGTH = 300
 FOLDER = "run"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b.?|[\x00-\x08\x0b-\x1f\x7f]")
 _PLACES = re.compile(r"(?:/job|/tmp/private|/tmp/reflexion-sandbox-[^/\s]+/(?:files|home))/(?:run/)?")
-_FROM_RUN = re.compile(r"(?<![\w/])run/(?=test_suite\.py|solution\.py)")
+_FROM_RUN = re.compile(r"(?<![\w/])run/(?=test_suite\.py|solution\.py)|reflexion_isolated\.proxy\.(?=Broken)")
 
 
 class Collected(NamedTuple):
@@ -42,7 +43,6 @@ class _Side:
     mode: Mode
     files: Mapping[str, bytes]
     channel: int | None = None
-    trouble: list[str] = field(default_factory=list)
 
 
 def run_suite(
@@ -90,7 +90,7 @@ def run_without_scan(
         return _refused(expected.reason or f"the suite cannot be read: {facts.error}", ())
     plan = Plan((FOLDER,), canaries=new_canaries())
     limits = Limits(wall_s=limit_s, cpu_s=ceil(limit_s))
-    with _side(candidate, suite, facts, sandbox, limits, isolate=isolate) as side:
+    with _side(candidate, suite, sandbox, limits, isolate=isolate) as side:
         files = {f"{FOLDER}/{name}": content for name, content in side.files.items()}
         files[f"{FOLDER}/{SUITE_FILE}"] = with_canaries(suite, plan.canaries)
         completed, told = run_job(sandbox, plan, files, limits, side.channel)
@@ -126,18 +126,18 @@ def _collected(completed: Completed, plan: Plan, told: Told) -> Collected:
 
 
 @contextmanager
-def _side(
-    candidate: str, suite: str, facts: Suite, sandbox: Sandbox, limits: Limits, *, isolate: bool
-) -> Iterator[_Side]:
-    yield _Side("in-process", {f"{TARGET}.py": candidate.encode()})
+def _side(candidate: str, suite: str, sandbox: Sandbox, limits: Limits, *, isolate: bool) -> Iterator[_Side]:
+    if not isolate or not sandbox.is_boundary or decide(suite):
+        yield _Side("in-process", {f"{TARGET}.py": candidate.encode("utf-8", "surrogatepass")})
+        return
+    with isolated(candidate, target_names(suite), sandbox, limits) as elsewhere:
+        yield _Side("isolated", elsewhere.files, elsewhere.channel)
 
 
 class _Verdict:
     """Compares what a run told with what must be. The first thing that does not hold is the reason."""
 
-    def __init__(
-        self, facts: Suite, plan: Plan, expected: Sequence[str], completed: Completed, told: Told
-    ) -> None:
+    def __init__(self, facts: Suite, plan: Plan, expected: Sequence[str], completed: Completed, told: Told) -> None:
         self._facts, self._plan, self._expected = facts, plan, expected
         self._completed, self._told = completed, told
         canaries = set(plan.canaries)
@@ -185,7 +185,9 @@ class _Verdict:
             return f"{failures[0].test} did not pass: {failures[0].why}{more}"
         if set(told.collected or ()) != set(told.tests) or len(self._tests) != len(self._expected):
             return "not every test of the suite ran"
-        caught = [one for one in self._canaries if one.outcome == "failed" and one.raised in {"AssertionError", "Failed"}]
+        caught = [
+            one for one in self._canaries if one.outcome == "failed" and one.raised in {"AssertionError", "Failed"}
+        ]
         if len(caught) != len(self._plan.canaries) or told.end != 1:
             return "a test that must fail did not: the outcomes are not to be trusted"
         if self._completed.exit_code != self._plan.code:

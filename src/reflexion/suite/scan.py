@@ -4,8 +4,12 @@ It goes by lists of what is allowed. In one process with the tests nothing else 
 verdict, so it flags rather too much; yet what ordinary solutions do is clean.
 """
 
+# The names that ast.NodeVisitor calls.
+# ruff: noqa: D102
+
 import ast
 import re
+from collections.abc import Sequence
 
 from reflexion.suite import names
 from reflexion.suite.annotations import Annotations
@@ -124,24 +128,22 @@ class Visitor(ast.NodeVisitor):
     def _check_read(self, node: ast.Name) -> None:
         name = node.id
         in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
-        if name in names.REFUSED_NAMES:
-            self._flag(node, f"uses {name}")
-        elif _is_dunder(name) and name != "__name__" and not (in_class and name in names.PROTOCOL):
+        if name in names.REFUSED_NAMES or (
+            _is_dunder(name) and name != "__name__" and not (in_class and name in names.PROTOCOL)
+        ):
             self._flag(node, f"uses {name}")
         elif name in self._bindings.modules:
             self._flag(node, f"hands on the module {name}")
-        elif (name in names.ATTRIBUTE_CALLS or name == "type") and id(node) not in self._fine:
-            self._flag(node, f"hands on {name}")
-        elif self._bindings.imported.get(name) in _LIMITED and id(node) not in self._fine:
+        elif ((name in names.ATTRIBUTE_CALLS or name == "type") and id(node) not in self._fine) or (
+            self._bindings.imported.get(name) in _LIMITED and id(node) not in self._fine
+        ):
             self._flag(node, f"hands on {name}")
 
     def _check_bound(self, node: ast.AST, name: str) -> None:
         in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
         if _is_dunder(name) and name not in (names.ASSIGNED - names.COMPARISONS):
             self._flag(node, f"sets {name}")
-        elif name in names.RELIED_UPON and not in_class:
-            self._flag(node, f"gives {name} another meaning")
-        elif name in names.RELIED_UPON_AT_TOP and not self._around:
+        elif (name in names.RELIED_UPON and not in_class) or (name in names.RELIED_UPON_AT_TOP and not self._around):
             self._flag(node, f"gives {name} another meaning")
 
     def visit_Global(self, node: ast.Global) -> None:
@@ -235,9 +237,9 @@ class Visitor(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         for one in (node.left, *node.comparators):
-            if isinstance(one, ast.Attribute) and one.attr == "__class__":
-                self._fine.add(id(one))
-            elif isinstance(one, ast.Name) and one.id == "type":
+            if (isinstance(one, ast.Attribute) and one.attr == "__class__") or (
+                isinstance(one, ast.Name) and one.id == "type"
+            ):
                 self._fine.add(id(one))
         self.generic_visit(node)
 
@@ -276,7 +278,7 @@ class Visitor(ast.NodeVisitor):
         elif node.name == "__contains__" and _is_constant(node):
             self._flag(node, "__contains__ that does not look")
 
-    def _enter(self, node: Scope, body: list[ast.stmt] | list[ast.expr]) -> None:
+    def _enter(self, node: Scope, body: Sequence[ast.AST]) -> None:
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.visit(default)
@@ -316,11 +318,11 @@ class Visitor(ast.NodeVisitor):
                 self._flag(node, "a metaclass of its own")
             elif keyword.arg is None:
                 self._flag(node, "class keywords that are worked out")
-        for part in [*node.decorator_list, *node.bases]:
-            self.visit(part)
+        for around in [*node.decorator_list, *node.bases]:
+            self.visit(around)
         self._around.append(node)
-        for part in node.body:
-            self.visit(part)
+        for statement in node.body:
+            self.visit(statement)
         self._around.pop()
 
     def _check_bases(self, node: ast.ClassDef) -> None:

@@ -16,7 +16,7 @@ ANSWERS = {
     "list": "[]",
 }
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*$")
-_HEAD = '''\
+_HEAD = """\
 def _first(arguments, keywords):
     return next(iter([*arguments, *keywords.values()]), None)
 
@@ -135,13 +135,16 @@ class _Stub(_Nothing, metaclass=_Kind):
         self._awaited = False
 
 
-'''
+"""
 
 
 def stub(suite: Suite, answer: str) -> bytes:
     """Return the text of a module that answers like ``answer``, one of ANSWERS."""
     awaited, raised = _awaited(suite.tree), _raised(suite.tree)
-    parts = [_HEAD, f"AWAITED = {sorted(awaited)!r}\n\n\ndef _answer(arguments, keywords):\n    return {ANSWERS[answer]}\n"]
+    parts = [
+        _HEAD,
+        f"AWAITED = {sorted(awaited)!r}\n\n\ndef _answer(arguments, keywords):\n    return {ANSWERS[answer]}\n",
+    ]
     for name in suite.names:
         if name in raised:
             parts.append(f"class {name}(Exception):\n    pass\n")

@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterator
 
 from reflexion.suite.modules import Policy
-from reflexion.suite.names import ATTRIBUTE_CALLS
 from reflexion.suite.result import Flag
 from reflexion.suite.scan import Visitor
 
@@ -34,7 +33,18 @@ _MORE = {
     "types": frozenset({"FunctionType"}),
     "threading": frozenset({"enumerate"}),
     "pytest": frozenset(
-        {"raises", "approx", "fixture", "mark", "param", "warns", "fail", "MonkeyPatch", "CaptureFixture", "TempPathFactory"}
+        {
+            "raises",
+            "approx",
+            "fixture",
+            "mark",
+            "param",
+            "warns",
+            "fail",
+            "MonkeyPatch",
+            "CaptureFixture",
+            "TempPathFactory",
+        }
         | {"LogCaptureFixture", "FixtureRequest", "ExceptionInfo", "RaisesExc", "RaisesGroup", "deprecated_call"}
     ),
 }
@@ -58,17 +68,25 @@ class _Visitor(Visitor):
             super()._flag(node, what)
 
     def _check_read(self, node: ast.Name) -> None:
-        if node.id != "open" and not (node.id in ATTRIBUTE_CALLS - {"setattr", "delattr"}):
+        if node.id not in {"open", "getattr"}:
             super()._check_read(node)
 
     def _check_attribute(self, node: ast.AST, name: str, context: ast.expr_context) -> None:
-        if name not in {"__class__", "__dict__", "__annotations__", "__slots__", "__wrapped__", "__module__", "__hash__"}:
+        if name not in {
+            "__class__",
+            "__dict__",
+            "__annotations__",
+            "__slots__",
+            "__wrapped__",
+            "__module__",
+            "__hash__",
+        }:
             super()._check_attribute(node, name, context)
 
     def _check_target(self, node: ast.Attribute) -> None:
         """Let a suite set what it imports from its target."""
 
-    def visit_Constant(self, node: ast.Constant) -> None:
+    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
         """Let a suite test formats."""
 
 
@@ -105,7 +123,7 @@ def _of_call(node: ast.Call) -> Iterator[Flag]:
         yield Flag(node.lineno, f"names the file {text!r}: only files under tmp_path may be used")
     elif name in {"setattr", "patch", "delattr", "object"} and text.partition(".")[0] in _OWN_OF_PYTEST:
         yield Flag(node.lineno, f"patches {text}")
-    elif name in {"getfixturevalue"} or (name == "getattr" and text.startswith("__")):
+    elif name == "getfixturevalue" or (name == "getattr" and text.startswith("__")):
         yield Flag(node.lineno, f"reaches {text}")
 
 

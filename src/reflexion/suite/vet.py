@@ -105,10 +105,8 @@ def _is_empty(test: ast.expr) -> str:
             return "which compares a value with itself"
         if all(isinstance(one, ast.Constant) for one in (test.left, test.comparators[0])):
             return "which compares constants"
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        if any(isinstance(one, ast.Constant) and one.value for one in test.values):
-            return "which is always true"
-    return ""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else []
+    return "which is always true" if any(isinstance(one, ast.Constant) and one.value for one in parts) else ""
 
 
 def _is_pure(node: ast.expr) -> bool:
