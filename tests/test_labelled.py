@@ -1,7 +1,7 @@
 """Labelled sections: however a model writes a heading, what stands under it is found whole."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflexion.text.labelled import labelled
@@ -85,6 +85,7 @@ pieces = st.lists(
 ).map("\n".join)
 
 
+@settings(deadline=None)
 @given(pieces)
 def test_no_text_raises_and_sections_are_parts_of_it(text: str) -> None:
     sections = labelled(text, LABELS)
@@ -94,6 +95,7 @@ def test_no_text_raises_and_sections_are_parts_of_it(text: str) -> None:
         assert all(line in whole for line in section.split("\n"))
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="abc d.,(", min_size=1, max_size=40).map(str.strip).filter(bool), min_size=1))
 def test_what_is_written_as_asked_is_read_whole(lines: list[str]) -> None:
     body = "\n".join(f"x {line}" for line in lines)

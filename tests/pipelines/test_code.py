@@ -24,9 +24,10 @@ from tests.code_support import (
     team,
 )
 from tests.conftest import MakeDouble
-from tests.ollama_double import Act, ModelInfo, OllamaDouble, no_final, reply, runaway
+from tests.ollama_double import Act, ModelInfo, OllamaDouble, reply, runaway, status
 from tests.sandbox_support import bubblewrap
 from tests.support import MODELS, CommandLine, Ended
+from tests.test_events import DOCUMENTED
 
 
 @pytest.fixture(autouse=True)
@@ -297,11 +298,18 @@ def test_roles_of_their_own(cli: CommandLine, make_ollama_double: MakeDouble) ->
     assert [chat["model"] for chat in double.chats()] == ["a:1b", "d:1b", "b:1b", "r:1b"]
 
 
-def test_a_server_that_breaks_off_fails_the_task(cli: CommandLine, ollama_double: OllamaDouble) -> None:
-    team(ollama_double, [design()], [no_final("```python\n")] * 5, [])
+def test_a_server_that_fails_fails_the_task_and_finished_calls_are_not_repeated(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    team(ollama_double, [design()], [module(WRONG[3]), status(500, "something broke")], [])
 
     assert solve(cli).code == 4
     assert not (cli.folder / "out" / "solution.py").exists()
+
+    team(ollama_double, [], [patch()])
+    assert solve(cli).code == 0
+    assert [len(ollama_double.chats(model)) for model in ("adj:1b", "gen:1b", "critic:1b")] == [1, 3, 1]
+    assert written(cli) == SOLUTION
 
 
 def test_events_as_json(cli: CommandLine, ollama_double: OllamaDouble) -> None:
@@ -324,6 +332,8 @@ def test_events_as_json(cli: CommandLine, ollama_double: OllamaDouble) -> None:
         "file_finished",
         "run_finished",
     ]
+    for event in events:
+        assert list(event)[1:] == DOCUMENTED[event["event"]]
     assert [event["node"] for event in events if event["event"] == "node_started"] == [
         "architect", "vet", "develop", "test", "debug", "test", "review",
     ]  # fmt: skip

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflexion.errors import ReplyRejected
@@ -43,7 +43,7 @@ def test_other_forms(reply: str) -> None:
         (f"### TESTS\n```python\n{TESTS}```", "no specification"),
         (
             f"### SPECIFICATIONS\nWords.\n### TESTS\n```python\n{TESTS}```\n```python\n{TESTS}\n\nx = 1\n```",
-            "2 code blocks",
+            "2 blocks of code",
         ),
         ("### SPECIFICATIONS\nWords.\n### TESTS\n```python\ndef test_one(:\n```", "does not parse"),
     ],
@@ -98,6 +98,7 @@ def test_names_that_a_module_binds(code: str, known: bool) -> None:
     assert defines(code, NAMES) is known
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab. !\n", max_size=400), st.integers(1, 20))
 def test_shortened_keeps_whole_sentences_from_the_start(text: str, most: int) -> None:
     short = shortened(text, most)
@@ -112,6 +113,7 @@ lines = ["### TESTS", "### SPECIFICATIONS", "```python", "```", "~~~", "def test
 noise = st.lists(st.sampled_from(lines), max_size=14).map("\n".join)
 
 
+@settings(deadline=None)
 @given(noise)
 def test_any_reply_is_read_or_refused(text: str) -> None:
     try:
@@ -127,6 +129,7 @@ names = st.text(alphabet="abcxyz", min_size=1, max_size=8)
 values = st.integers(-999, 999)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(names, values), min_size=1, max_size=6), st.sampled_from(["```", "````", "~~~"]))
 def test_code_comes_back_byte_for_byte(parts: list[tuple[str, int]], mark: str) -> None:
     module = "".join(f"def f_{name}():\n    # ## TESTS\n    return {value}\n\n\n" for name, value in parts)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflexion.errors import InputError
@@ -23,6 +23,7 @@ def test_slugs(text: str, slug: str) -> None:
     assert slug_of(text) == slug
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_a_slug_that_is_a_safe_name(text: str) -> None:
     slug = slug_of(text)
