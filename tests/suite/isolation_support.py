@@ -4,11 +4,11 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
-from reflexion.sandbox import Job, Limits, Sandbox
+from reflexion.sandbox import Completed, Job, Limits, Sandbox
 from reflexion.suite.isolation import isolated
 from reflexion.suite.isolation.proxy import Channel
 from tests.sandbox_support import bubblewrap
@@ -59,13 +59,17 @@ class Ran:
         return self.exit_code == 0 and bool(self.outcomes) and set(self.outcomes.values()) == {"passed"}
 
 
-def run(suite: str, candidate: str, names: list[str], sandbox: Sandbox, limits: Limits = LIMITS) -> Ran:
-    with isolated(candidate, names, sandbox, limits) as both:
+def run(suite: str, candidate: str, names: Collection[str], sandbox: Sandbox) -> Ran:
+    with isolated(candidate, names, sandbox, LIMITS) as both:
         files = {**both.files, "test_suite.py": suite.encode(), "driver.py": DRIVER.encode()}
-        done = sandbox.run(replace(Job(files, ("driver.py",), limits), channel=both.channel))
+        done = sandbox.run(replace(Job(files, ("driver.py",), LIMITS), channel=both.channel))
+    return ran(done, both.tail())
+
+
+def ran(done: Completed, tail: str) -> Ran:
     outcomes, texts = json.loads(done.result or b"[{}, []]")
     text = "\n".join([*texts, done.stderr.decode(errors="replace")])
-    return Ran(done.exit_code, outcomes, text, done.timed_out, both.tail())
+    return Ran(done.exit_code, outcomes, text, done.timed_out, tail)
 
 
 @contextlib.contextmanager
