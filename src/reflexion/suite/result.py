@@ -24,7 +24,8 @@ class SuiteRun(NamedTuple):
 
     ``reason`` says in one line why it did not pass ("" when it did). ``total`` is the number of tests collected
     beforehand, ``passes`` how many of them passed. ``summary`` is what a debugger is shown: failures, else errors,
-    else the last lines; no colours. ``wall_s`` is in seconds.
+    else the last lines; no colours. ``wall_s`` is in seconds. ``why_in_process`` says why the candidate did not run in
+    a process of its own ("" when it did, or did not run).
     """
 
     passed: bool
@@ -37,3 +38,4 @@ class SuiteRun(NamedTuple):
     summary: str
     timed_out: bool
     wall_s: float
+    why_in_process: str = ""

@@ -43,6 +43,7 @@ class _Side:
     mode: Mode
     files: Mapping[str, bytes]
     channel: int | None = None
+    why_not: str = ""
 
 
 def run_suite(
@@ -95,7 +96,7 @@ def run_without_scan(
         files[f"{FOLDER}/{SUITE_FILE}"] = with_canaries(suite, plan.canaries)
         completed, told = run_job(sandbox, plan, files, limits, side.channel)
     verdict = _Verdict(facts, plan, expected.tests, completed, told[FOLDER])
-    return verdict.result(side.mode, time.monotonic() - begun)
+    return verdict.result(side, time.monotonic() - begun)
 
 
 def collect(suite: str, sandbox: Sandbox) -> Collected:
@@ -127,11 +128,18 @@ def _collected(completed: Completed, plan: Plan, told: Told) -> Collected:
 
 @contextmanager
 def _side(candidate: str, suite: str, sandbox: Sandbox, limits: Limits, *, isolate: bool) -> Iterator[_Side]:
-    if not isolate or not sandbox.is_boundary or decide(suite):
-        yield _Side("in-process", {f"{TARGET}.py": candidate.encode("utf-8", "surrogatepass")})
+    why_not = _why_not_isolated(suite, sandbox, isolate=isolate)
+    if why_not:
+        yield _Side("in-process", {f"{TARGET}.py": candidate.encode("utf-8", "surrogatepass")}, why_not=why_not)
         return
     with isolated(candidate, target_names(suite), sandbox, limits) as elsewhere:
         yield _Side("isolated", elsewhere.files, elsewhere.channel)
+
+
+def _why_not_isolated(suite: str, sandbox: Sandbox, *, isolate: bool) -> str:
+    if not isolate:
+        return "not asked for"
+    return decide(suite) if sandbox.is_boundary else f"the sandbox {sandbox.name} is no boundary"
 
 
 class _Verdict:
@@ -145,21 +153,22 @@ class _Verdict:
         self._tests = [one for name, one in told.tests.items() if name not in canaries]
         self._certain = {test.name: set(test.certain) for test in facts.tests}
 
-    def result(self, mode: Mode, wall_s: float) -> SuiteRun:
+    def result(self, side: _Side, wall_s: float) -> SuiteRun:
         """Return the verdict."""
         failures = tuple(Failure(one.name, self._why(one.name)) for one in self._tests if not self._holds(one.name))
         reason = self._reason(failures)
         return SuiteRun(
             passed=not reason,
             reason=reason,
-            mode=mode,
+            mode=side.mode,
             total=len(self._expected),
             passes=len(self._tests) - len(failures),
             failures=failures,
             flags=(),
-            summary=self._summary(failures) if reason else "",
+            summary=(self._summary(failures) or reason) if reason else "",
             timed_out=self._completed.timed_out,
             wall_s=wall_s,
+            why_in_process=side.why_not,
         )
 
     def _reason(self, failures: Sequence[Failure]) -> str:

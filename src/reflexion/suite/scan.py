@@ -292,6 +292,13 @@ class Visitor(ast.NodeVisitor):
             self.visit(part)
         self._around.pop()
 
+    def visit_Assign(self, node: ast.Assign) -> None:
+        named = [one for one in node.targets if isinstance(one, ast.Name) and one.id == "__match_args__"]
+        parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        if named and any((text := _text(one)) is None or text.startswith("_") for one in parts):
+            self._flag(node, "sets __match_args__ to what are no plain names")
+        self.generic_visit(node)
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self._annotation(node.annotation)
         self.visit(node.target)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reflexion.suite.isolation.proxy import EXCEPTIONS, TARGET
-from reflexion.suite.isolation.vocabulary import ATTRIBUTES, MODULES, NOT_USED, TYPES
+from reflexion.suite.isolation.vocabulary import FIELDS, METHODS, MODULES, NOT_USED, RAISED, TYPES
 
 _KEYED = ("sorted", "min", "max", "sort")
 
@@ -53,12 +53,16 @@ class _Suite:
     """What the target's names are called here, to what they are called there."""
     modules: dict[str, str] = field(default_factory=dict)
     """What modules are called here, to what they are."""
+    imported: set[str] = field(default_factory=set)
+    """What else is imported from modules."""
     functions: set[str] = field(default_factory=set)
     fixtures: set[str] = field(default_factory=set)
     given: set[str] = field(default_factory=set)
     """Names of arguments from parametrize."""
     caught: set[str] = field(default_factory=set)
     """Names that an except clause gives to what it catches."""
+    raised: set[str] = field(default_factory=set)
+    """Names that are given to what pytest.raises gives."""
     called: set[str] = field(default_factory=set)
     expected: set[str] = field(default_factory=set)
 
@@ -92,15 +96,23 @@ def _note(suite: _Suite, node: ast.AST) -> None:
         suite.given.update(_given(node))
     elif isinstance(node, ast.ExceptHandler) and node.name:
         suite.caught.add(node.name)
+    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        suite.raised.add(node.optional_vars.id)
 
 
 def _note_import(suite: _Suite, node: ast.Import | ast.ImportFrom) -> None:
-    if isinstance(node, ast.Import):
-        suite.modules.update({item.asname or item.name: item.name for item in node.names})
-    elif node.module == TARGET:
-        for item in node.names:
-            if suite.names.setdefault(item.asname or item.name, item.name) != item.name:
-                raise _No(f"It gives two things of {TARGET} one name.")
+    for item in node.names:
+        name = item.asname or item.name
+        if isinstance(node, ast.Import):
+            table, other = suite.modules, suite.names
+        else:
+            table, other = suite.names, suite.modules
+        if isinstance(node, ast.ImportFrom) and node.module != TARGET:
+            suite.imported.add(name)
+        elif table.setdefault(name, item.name) != item.name:
+            raise _No(f"It gives the name {name} to two things.")
+        if name in other or (name in table and name in suite.imported):
+            raise _No(f"It gives the name {name} to two things.")
 
 
 def _given(call: ast.Call) -> set[str]:
@@ -183,6 +195,7 @@ def _check_class(suite: _Suite, node: ast.ClassDef) -> None:
     if not node.name.startswith("Test") or node.bases or node.keywords:
         raise _No(f"It defines the class {node.name}.")
     _check_decorators(node)
+    _check_binding(suite, node.name)
 
 
 def _check_decorators(node: ast.ClassDef | ast.FunctionDef) -> None:
@@ -193,8 +206,7 @@ def _check_decorators(node: ast.ClassDef | ast.FunctionDef) -> None:
 
 def _check_function(suite: _Suite, node: ast.FunctionDef) -> None:
     _check_decorators(node)
-    if node.name.startswith(("pytest_", "__")):
-        raise _No(f"It defines {node.name}.")
+    _check_binding(suite, node.name)
     if node.name in suite.fixtures or node.name.startswith("test"):
         known = {"self", "cls", *suite.fixtures, *suite.given}
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
@@ -207,8 +219,14 @@ def _check_argument(suite: _Suite, node: ast.arg) -> None:
 
 
 def _check_binding(suite: _Suite, name: str | None) -> None:
+    if name is not None and name.startswith(("pytest_", "__")):
+        raise _No(f"It defines {name}.")
     if name in suite.names or name in suite.modules:
         raise _No(f"It gives the name {name} to something else.")
+
+
+def _check_match(suite: _Suite, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping) -> None:
+    _check_binding(suite, node.rest if isinstance(node, ast.MatchMapping) else node.name)
 
 
 def _check_with(suite: _Suite, node: ast.withitem) -> None:
@@ -282,9 +300,13 @@ def _is_attribute(suite: _Suite, node: ast.Attribute) -> bool:
     """Return whether it is one of plain data or of pytest's marks, or an exception's, which comes over as well."""
     if _path(node) == "pytest.mark.parametrize":
         return True
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    if name in suite.raised and node.attr in RAISED:
+        return True
     of_exception = isinstance(node.value, ast.Attribute) and node.value.attr == "value"
-    named = isinstance(node.value, ast.Name) and node.value.id in suite.caught
-    return node.attr in ATTRIBUTES or of_exception or named
+    if node.attr in METHODS and (_is_callee(suite, node) or name in TYPES):
+        return True
+    return node.attr in FIELDS or of_exception or name in suite.caught
 
 
 def _check_compare(suite: _Suite, node: ast.Compare) -> None:
@@ -317,4 +339,7 @@ _CHECKS: dict[type, Callable[[_Suite, Any], None]] = {
     ast.Name: _check_name,
     ast.Attribute: _check_attribute,
     ast.Compare: _check_compare,
+    ast.MatchAs: _check_match,
+    ast.MatchStar: _check_match,
+    ast.MatchMapping: _check_match,
 }

@@ -18,7 +18,7 @@ from .frames import Data, Ended, packed, read_message
 from .plain import Known, NotPlain, Reader, Writer
 
 TARGET = "solution"
-MANY = 256
+MANY = 32
 TEXT_LENGTH = 300
 # Rebuilt elsewhere they would do something else than be raised.
 UNSENT = (BaseExceptionGroup,)
@@ -34,6 +34,7 @@ class Server:
         self._iterators: dict[str, Data] = {}
         self._wanted: dict[type, str] = {}
         self._failed = ""
+        self._many = MANY
         self._own = self._references_of_one()
 
     def load(self, path: Path) -> None:
@@ -163,9 +164,11 @@ class Server:
     def _kept(self, results: list[Data]) -> list[int]:
         """Return the containers that the candidate still holds after the call, and what can be reached from them."""
         kept = self._held(results)
-        if len(kept) > MANY:
+        if len(kept) > self._many:
+            # Functions that call themselves from within hold what they use until this.
             gc.collect()
             kept = self._held(results)
+            self._many = max(MANY, 2 * len(kept))
         self._known.keep(kept)
         return kept
 

@@ -6,6 +6,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 
 from reflexion.suite.isolation.proxy import EXCEPTIONS
 
@@ -21,7 +22,8 @@ MODULES: dict[str, frozenset[str] | None] = {
     "itertools": ANY,
     "json": frozenset({"dumps", "loads"}),
     "math": ANY,
-    "operator": ANY,
+    # Not is_ and the getters of attributes: they ask what is not asked by an operator.
+    "operator": frozenset({"add", "eq", "ge", "gt", "itemgetter", "le", "lt", "mul", "ne", "sub", "truediv"}),
     # Not seed, getstate, setstate: they would reach what the candidate has of its own.
     "random": frozenset(
         {"Random", "choice", "choices", "randint", "random", "randrange", "sample", "shuffle", "uniform"}
@@ -51,8 +53,12 @@ TYPES = frozenset(name for name, kind in vars(builtins).items() if isinstance(ki
 _PLAIN: tuple[type, ...] = (
     *(str, bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, range),
     *(Counter, OrderedDict, defaultdict, deque, Decimal, Fraction, date, datetime, time, timedelta, timezone),
-    *(re.Match, re.Pattern),
+    *(Random, re.Match, re.Pattern),
 )
-ATTRIBUTES = frozenset(name for kind in _PLAIN for name in dir(kind) if not name.startswith("_"))
-ATTRIBUTES |= {"args", "match", "value", "type", "typename"}
-"""What may be asked of a value: attributes of plain data, of exceptions, and of what pytest.raises gives."""
+_PUBLIC = {name: getattr(kind, name) for kind in _PLAIN for name in dir(kind) if not name.startswith("_")}
+METHODS = frozenset(name for name, item in _PUBLIC.items() if callable(item))
+"""What may be called of a value."""
+FIELDS = frozenset({*_PUBLIC, "args"} - METHODS)
+"""What else may be asked of a value: of plain data, and of an exception."""
+RAISED = frozenset({"match", "type", "typename", "value"})
+"""What may be asked of what pytest.raises gives."""
