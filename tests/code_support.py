@@ -16,6 +16,9 @@ from tests.ollama_double import Act, OllamaDouble, reply
 from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine
 
+# Of one run of a suite: a machine may be busy with many other tests.
+LIMIT_S = 60.0
+
 PROMPT = "A function clamp(value, low, high) that keeps a number between two bounds."
 SPECIFICATION = "`clamp(value, low, high)` returns the value, or the bound that it passes. `ValueError` for low > high."
 TESTS = """import pytest
@@ -206,6 +209,7 @@ def loop(
         emit=(events if events is not None else []).append,
         sandbox=bubblewrap(),
         max_debug_iterations=iterations,
+        limit_s=LIMIT_S,
     )
     source = Source("prompt", "prompt", PROMPT, "0" * 64, None)
     return code.solve(code.build(), source, context, suite=TESTS, candidate=candidate)

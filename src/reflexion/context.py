@@ -30,7 +30,7 @@ class Context:
         """Tell that a node begins; return what to call while the model of its role answers."""
         model = self.models.bindings[role].model if role else ""
         self.emit(NodeStarted(source, node, number, model))
-        return lambda tokens, elapsed_s: self.emit(TokensReceived(source, node, tokens, elapsed_s))
+        return lambda tokens, elapsed_s, tail: self.emit(TokensReceived(source, node, tokens, elapsed_s, tail))
 
     def tell_failed(self, calls: Sequence[CallStats]) -> None:
         """Say of each request that came to nothing what it cost; a node's own line shows its last request only."""

@@ -40,12 +40,13 @@ class NodeStarted:
 
 @dataclass(frozen=True, slots=True)
 class TokensReceived:
-    """A model is answering: records so far, and seconds since the call started."""
+    """A model is answering: records so far, seconds since the call started, and the end of what it has written."""
 
     source: str
     node: str
     tokens: int
     elapsed_s: float
+    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """Whole-graph tests of the code pipeline: command line, graph, client, a real HTTP server and the real sandbox."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from reflexion.config import Role
 from reflexion.pipelines import code
 from tests.code_support import (
+    LIMIT_S,
     LIMITER,
     LIMITER_PROMPT,
     LIMITER_TESTS,
@@ -33,6 +35,17 @@ from tests.test_events import DOCUMENTED
 @pytest.fixture(autouse=True)
 def _needs_the_sandbox() -> None:
     bubblewrap()
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
+    line = CommandLine(tmp_path, capsys)
+    configure(line, ollama_double)
+    return line
+
+
+def configure(cli: CommandLine, double: OllamaDouble, **more: object) -> None:
+    cli.configure(double.base_url, code={"limit_s": LIMIT_S}, **more)
 
 
 def solve(cli: CommandLine, *args: str, prompt: str = PROMPT) -> Ended:
@@ -277,7 +290,7 @@ def test_thinking_is_asked_only_of_models_that_have_it(cli: CommandLine, make_ol
     models = {name: ModelInfo() for name in MODELS.values()}
     models["adj:1b"] = ModelInfo(capabilities=("completion", "thinking"))
     double = make_ollama_double(models)
-    cli.configure(double.base_url)
+    configure(cli, double)
     team(double, [design()], [module()])
 
     assert solve(cli).code == 0
@@ -288,7 +301,7 @@ def test_thinking_is_asked_only_of_models_that_have_it(cli: CommandLine, make_ol
 def test_roles_of_their_own(cli: CommandLine, make_ollama_double: MakeDouble) -> None:
     names = {"ARCHITECT": "a:1b", "DEVELOPER": "d:1b", "DEBUGGER": "b:1b", "REVIEWER": "r:1b"}
     double = make_ollama_double({name: ModelInfo() for name in names.values()})
-    cli.configure(double.base_url, model_registry=MODELS | names)
+    configure(cli, double, model_registry=MODELS | names)
     double.script("a:1b", design())
     double.script("d:1b", module(WRONG[3]))
     double.script("b:1b", patch())
@@ -307,7 +320,7 @@ def test_a_server_that_fails_fails_the_task_and_finished_calls_are_not_repeated(
     assert not (cli.folder / "out" / "solution.py").exists()
 
     team(ollama_double, [], [patch()])
-    assert solve(cli).code == 0
+    assert cli.run("resume", "--output", "out").code == 0
     assert [len(ollama_double.chats(model)) for model in ("adj:1b", "gen:1b", "critic:1b")] == [1, 3, 1]
     assert written(cli) == SOLUTION
 

@@ -13,9 +13,11 @@ from reflexion.ollama.window import check_read_whole
 from reflexion.text import strip_thinking
 
 NANOSECONDS = 1e9
+# Records that are shown of a reply that is under way.
+TAIL_RECORDS = 120
 
-Progress = Callable[[int, float], None]
-"""Called with the records received so far and the seconds since the call started."""
+Progress = Callable[[int, float, str], None]
+"""Called with the records received so far, the seconds since the call started, and the end of what was received."""
 
 
 class Message(NamedTuple):
@@ -95,6 +97,11 @@ class Received:
     def text(self) -> str:
         """The content so far, without what came as thinking."""
         return "".join(self._text)
+
+    @property
+    def tail(self) -> str:
+        """The end of what came so far, thinking where nothing else came yet."""
+        return "".join((self._text or self._thinking)[-TAIL_RECORDS:])
 
     @property
     def prompt_tokens(self) -> int:

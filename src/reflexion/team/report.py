@@ -55,7 +55,8 @@ def run_json(
         "outcome": outcome,
         "stop": state["stop"],
         "why": "" if outcome == "accepted" else why_not(state),
-        "mode": run["mode"] if run else None,
+        "mode": run["mode"] if run and run["total"] else None,
+        "why_in_process": run["why_in_process"] if run else "",
         "sandbox": boundary,
         "tests": {"total": run["total"], "passed": run["passes"], "failing": failing(run)} if run else None,
         "tests_sha256": state.get("tests_sha256"),
@@ -81,9 +82,7 @@ def report_md(state: "CodeState", source: Source, outcome: str, boundary: str) -
     if outcome != "accepted":
         parts.append(f"Stopped: {state['stop']}. {_sentence(why_not(state))}")
     if run:
-        parts.append(
-            f"{run['passes']} of {run['total']} tests pass. Checked {_MODES[run['mode']]}. Sandbox: {boundary}."
-        )
+        parts.append(_counts(run, boundary))
         parts += ["## What failed", _failures(run)] if run["failures"] or run["flags"] else []
     review = state.get("review") or f"There is none: {state.get('review_trouble') or 'there was nothing to review'}."
     parts += ["## Review", review]
@@ -127,6 +126,14 @@ def _short(item: Attempt) -> dict[str, Any]:
         "failures": run.get("failures", []),
         "flags": run.get("flags", []),
     }
+
+
+def _counts(run: Mapping[str, Any], boundary: str) -> str:
+    if not run["total"]:
+        return f"Nothing was run: {_sentence(_one_line(run['reason'], 300))}"
+    why = f" ({_one_line(run['why_in_process'], 200)})" if run["why_in_process"] else ""
+    counts = f"{run['passes']} of {run['total']} tests pass."
+    return f"{counts} Checked {_MODES[run['mode']]}{why}. Sandbox: {boundary}."
 
 
 def _failures(run: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from reflexion.events import (
     SuiteVetted,
     TeamAssembled,
 )
-from reflexion.html_report.values import visible
+from reflexion.text.shown import visible
 
 Part = RenderableType
 THEME = "ansi_dark"
@@ -76,7 +76,7 @@ def _candidate(event: CandidateProposed, *, terminal: bool, verbose: bool) -> It
 
 
 def _ran(event: SuiteRan, *, terminal: bool) -> Iterator[Part]:
-    counts = f"{event.passes} of {event.total} tests pass ({event.mode})"
+    counts = f"{event.passes} of {event.total} tests pass ({event.mode})" if event.total else "not run"
     lines = [f"FAILED {visible(name)}" for name in event.failing] + [f"scan: {visible(flag)}" for flag in event.flags]
     if not event.passed and not lines:
         lines = [visible(event.reason)]
