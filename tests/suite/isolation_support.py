@@ -19,6 +19,7 @@ LIMITS = Limits(wall_s=120, cpu_s=20, memory_mib=512, processes=32)
 DRIVER = """
 import json, os, sys
 sys.path.insert(0, os.environ["REFLEXION_FILES"])
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 import pytest
 
 class Report:

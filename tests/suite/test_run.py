@@ -13,7 +13,7 @@ from reflexion.sandbox import Completed, Job, Sandbox, open_sandbox
 from reflexion.suite.result import SuiteRun
 from reflexion.suite.run import SUMMARY_LENGTH, Collected, collect, run_suite, run_without_scan
 from tests.sandbox_support import Watch, bubblewrap, watched
-from tests.suite.corpus import ENDLESS, HONEST, SUITE, hostile
+from tests.suite.corpus import ENDLESS, HONEST, SUITE, hostile, solutions
 from tests.suite.test_scan import FOR_THE_RUN
 
 HOSTILE = hostile()
@@ -176,6 +176,31 @@ def test_counts_and_canaries_stop_much_in_one_process(
 ) -> None:
     run = run_without_scan(HOSTILE[name], SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
     refused(run)
+
+
+EQUAL = {
+    "type(int)('Equal', (), {'__eq__': lambda self, other: True})": "Equal",
+    "type[int]('Equal', (), {'__eq__': lambda self, other: True})": "Equal",
+    "type('Equal', (), {'__eq__': bool})": "Equal",
+    "type('Near', (int,), {'__rsub__': lambda self, other: 0})": "Near",
+    "type('Kind', (type,), {'__eq__': lambda self, other: True})": "Kind",
+}
+
+
+@pytest.mark.parametrize("text", EQUAL)
+def test_a_class_made_at_run_time_is_seen(text: str, sandbox: Sandbox, collected: Collected) -> None:
+    """No scan can follow how ``type`` is come by; so the classes themselves are looked at in the end."""
+    candidate = f"{HONEST}\n\nKEPT = {text}\n"
+    run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    refused(run)
+    assert run.reason.startswith(f"makes the class {EQUAL[text]} in a way")
+
+
+def test_ordinary_classes_are_not_strange(sandbox: Sandbox, collected: Collected) -> None:
+    names = ("dataclasses", "ordering", "enum_state_machine", "named_tuple", "protocol", "vector")
+    ordinary = "\n".join(solutions("ordinary.txt")[name] for name in names)
+    run = run_suite(f"{ordinary}\n{HONEST}", SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    assert run.reason == ""
 
 
 def test_a_suite_with_classes_runs_in_one_process_and_says_so(sandbox: Sandbox, watch: Watch) -> None:

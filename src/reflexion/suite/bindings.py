@@ -114,10 +114,14 @@ def _slots(node: ast.AST) -> Iterator[str]:
 
 
 class Names:
-    """The names that are a function's own, and those that it says are not."""
+    """The names that are a function's own, and those that it says are not. ``given`` are its arguments', but for the
+    object that a method is of.
+    """
 
-    def __init__(self, node: Scope) -> None:
-        self.own = {name for part in _parameters(node) for name in bound_by(part)}
+    def __init__(self, node: Scope, *, is_method: bool) -> None:
+        parameters = [part.arg for part in _parameters(node)]
+        self.own = set(parameters)
+        self.given = set(parameters[1:] if is_method else parameters)
         self.outside: set[str] = set()
         body: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
         while body:

@@ -14,7 +14,9 @@ from reflexion.suite.records import Told, read_records
 
 SUITE_FILE = "test_suite.py"
 CODES = range(64, 120)
-_PARTS = ("driver.py", "reporter.py")
+_PARTS = ("driver.py", "reporter.py", "kinds.py")
+# With it no comment can name another encoding: what runs is what was read.
+BOM = b"\xef\xbb\xbf"
 _INI = b"[pytest]\nenable_assertion_pass_hook = true\npython_files = test_suite.py\nconsole_output_style = classic\n"
 
 
@@ -31,6 +33,8 @@ class Plan:
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     code: int = field(default_factory=lambda: secrets.choice(CODES))
     canaries: tuple[str, ...] = ()
+    vetted: tuple[tuple[int, str], ...] | None = None
+    """Line and name of each special method of the candidate's text; None where the candidate is elsewhere."""
 
     def text(self) -> bytes:
         """Return the plan as the driver reads it."""
@@ -42,6 +46,7 @@ class Plan:
                 "token": self.token,
                 "code": self.code,
                 "canaries": self.canaries,
+                "vetted": self.vetted,
                 "suite": SUITE_FILE,
             }
         ).encode()
@@ -52,6 +57,11 @@ def new_canaries() -> tuple[str, str]:
     return f"test_{secrets.token_hex(6)}", f"test_{secrets.token_hex(6)}"
 
 
+def source_bytes(text: str) -> bytes:
+    """Return a module's text as it is written to disk."""
+    return BOM + text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+
+
 def with_canaries(suite: str, canaries: Sequence[str]) -> bytes:
     """Return the suite with tests at its end that must fail: one compares, one expects an exception that is not raised.
 
@@ -59,11 +69,11 @@ def with_canaries(suite: str, canaries: Sequence[str]) -> bytes:
     """
     first, second = secrets.randbelow(10**9), secrets.randbelow(10**9)
     if not canaries:
-        return suite.encode()
-    return (
+        return source_bytes(suite)
+    return source_bytes(
         f"{suite}\n\n\ndef {canaries[0]}():\n    assert {first} == {first + 1 + second}\n"
         f"\n\ndef {canaries[1]}():\n    with __import__('pytest').raises(ValueError):\n        int({second!r})\n"
-    ).encode()
+    )
 
 
 def run_job(

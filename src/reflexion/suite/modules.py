@@ -24,7 +24,17 @@ _WHOLE: dict[str, frozenset[str]] = {
         frozenset(),
     ),
     # eval(): the texts of annotations.
-    "typing": frozenset({"get_type_hints", "ForwardRef", "evaluate_forward_ref", "get_overloads", "clear_overloads"}),
+    "typing": frozenset(
+        {
+            "get_origin",
+            "get_args",
+            "get_type_hints",
+            "ForwardRef",
+            "evaluate_forward_ref",
+            "get_overloads",
+            "clear_overloads",
+        }
+    ),
     # Attributes by computed names.
     "operator": frozenset({"attrgetter", "methodcaller"}),
     "string": frozenset({"Formatter"}),

@@ -72,6 +72,11 @@ BUILTIN_ATTRIBUTES = frozenset(
     for kind in (int, str, bytes, float, complex, list, tuple, dict, set, frozenset, bool, type(None), range, slice)
     for name in dir(kind)
 ) | {"args"}
+# What the tests ask a mock.
+OF_MOCKS = frozenset(
+    {"called", "call_count", "call_args", "call_args_list", "method_calls", "mock_calls", "await_count", "awaited"}
+    | {"await_args", "await_args_list", "await_calls"}
+)
 SCALARS = frozenset(
     {"int", "str", "bytes", "float", "complex", "bool", "Decimal", "Fraction", "UserString", "bytearray"}
 )

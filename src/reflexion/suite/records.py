@@ -21,7 +21,9 @@ class TestRecord:
 
 @dataclass(slots=True)
 class Told:
-    """What one folder's run told. ``forged`` says what in it cannot be from our reporter, "" when all can."""
+    """What one folder's run told. ``strange`` is a class that was made in a way that the scan cannot see; ``forged``
+    says what cannot be from our reporter. Both are "" when there is nothing of the kind.
+    """
 
     collected: tuple[str, ...] | None = None
     uncollected: str = ""
@@ -29,6 +31,7 @@ class Told:
     tests: dict[str, TestRecord] = field(default_factory=dict)
     end: int | None = None
     forged: str = ""
+    strange: str = ""
 
 
 def read_records(token: str, folders: Sequence[str], completed: Completed) -> dict[str, Told]:
@@ -66,6 +69,8 @@ def _read(told: Told, words: list[str]) -> None:
         told.begun.append(_text(values[0]))
     elif kind == "test":
         _read_test(told, values)
+    elif kind == "strange":
+        told.strange = _text(values[0])
     elif kind == "end":
         told.end = int(values[0])
     else:

@@ -46,8 +46,8 @@ class Test:
 class Reporter:
     """Writes records to a descriptor, each a line that begins with ``prefix``."""
 
-    def __init__(self, result: int, prefix: str, canaries: list[str]) -> None:
-        self._result, self._prefix, self._canaries = result, prefix, canaries
+    def __init__(self, result: int, prefix: str, canaries: list[str], strange: Callable[[], str] | None) -> None:
+        self._result, self._prefix, self._canaries, self._strange = result, prefix, canaries, strange
         self._process = GETPID()
         self._test = Test("")
         self._ended = False
@@ -64,6 +64,8 @@ class Reporter:
 
     def end(self, code: int) -> bool:
         """Tell how pytest ended; return whether the session came to its end."""
+        if self._strange is not None and (found := self._strange()):
+            self._say("strange", hexed(found))
         self._say("end", str(code))
         return self._ended
 

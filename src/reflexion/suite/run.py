@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from reflexion.sandbox import Completed, Limits, Sandbox
 from reflexion.suite.isolation import decide, isolated, target_names
-from reflexion.suite.jobs import SUITE_FILE, Plan, new_canaries, run_job, with_canaries
+from reflexion.suite.jobs import SUITE_FILE, Plan, new_canaries, run_job, source_bytes, with_canaries
 from reflexion.suite.records import Told
 from reflexion.suite.result import Failure, Flag, Mode, SuiteRun
-from reflexion.suite.scan import scan
+from reflexion.suite.scan import scan, special_methods
 from reflexion.suite.source import TARGET, Suite, read_suite
 from reflexion.suite.stubs import stub
 
@@ -89,9 +89,10 @@ def run_without_scan(
     expected = collected or collect(suite, sandbox)
     if facts.error or expected.reason:
         return _refused(expected.reason or f"the suite cannot be read: {facts.error}", ())
-    plan = Plan((FOLDER,), canaries=new_canaries())
     limits = Limits(wall_s=limit_s, cpu_s=ceil(limit_s))
     with _side(candidate, suite, sandbox, limits, isolate=isolate) as side:
+        vetted = special_methods(candidate) if side.mode == "in-process" else None
+        plan = Plan((FOLDER,), canaries=new_canaries(), vetted=vetted)
         files = {f"{FOLDER}/{name}": content for name, content in side.files.items()}
         files[f"{FOLDER}/{SUITE_FILE}"] = with_canaries(suite, plan.canaries)
         completed, told = run_job(sandbox, plan, files, limits, side.channel)
@@ -105,7 +106,7 @@ def collect(suite: str, sandbox: Sandbox) -> Collected:
     if facts.error:
         return Collected((), f"the suite cannot be read: {facts.error}")
     plan = Plan((FOLDER,), collect_only=True)
-    files = {f"{FOLDER}/{SUITE_FILE}": suite.encode(), f"{FOLDER}/{TARGET}.py": stub(facts, "nothing")}
+    files = {f"{FOLDER}/{SUITE_FILE}": source_bytes(suite), f"{FOLDER}/{TARGET}.py": stub(facts, "nothing")}
     limits = Limits(wall_s=COLLECT_S)
     completed, told = run_job(sandbox, plan, files, limits)
     return _collected(completed, plan, told[FOLDER])
@@ -130,7 +131,7 @@ def _collected(completed: Completed, plan: Plan, told: Told) -> Collected:
 def _side(candidate: str, suite: str, sandbox: Sandbox, limits: Limits, *, isolate: bool) -> Iterator[_Side]:
     why_not = _why_not_isolated(suite, sandbox, isolate=isolate)
     if why_not:
-        yield _Side("in-process", {f"{TARGET}.py": candidate.encode("utf-8", "surrogatepass")}, why_not=why_not)
+        yield _Side("in-process", {f"{TARGET}.py": source_bytes(candidate)}, why_not=why_not)
         return
     with isolated(candidate, target_names(suite), sandbox, limits) as elsewhere:
         yield _Side("isolated", elsewhere.files, elsewhere.channel)
@@ -199,6 +200,8 @@ class _Verdict:
         ]
         if len(caught) != len(self._plan.canaries) or told.end != 1:
             return "a test that must fail did not: the outcomes are not to be trusted"
+        if told.strange:
+            return f"makes the class {told.strange} in a way that cannot be looked at: use a class statement"
         if self._completed.exit_code != self._plan.code:
             return f"ended the process with {self._completed.exit_code}"
         return ""

@@ -24,6 +24,8 @@ _FORMAT = re.compile(r"\{[^{}]*[.\[]\s*_|\{[^{}]*(?:gi|cr|ag|tb|f|co)_")
 _LIMITED = {"functools.wraps": 1, "functools.update_wrapper": 2, "logging.basicConfig": 0}
 _BASIC_CONFIG = frozenset({"level", "format", "datefmt", "style"})
 _METACLASSES = frozenset({"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
+# Called, or named as a metaclass, where it is seen what for; and nothing else.
+_NEVER_A_VALUE = _METACLASSES | set(_LIMITED)
 
 
 def scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
@@ -39,6 +41,16 @@ def scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
         return (Flag(1, "no Python that can be read: null bytes, lone surrogates, or nested too deeply"),)
 
 
+def special_methods(candidate: str) -> tuple[tuple[int, str], ...]:
+    """Return line and name of each special method that a candidate defines; none when it cannot be read."""
+    try:
+        nodes = list(ast.walk(ast.parse(candidate)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    functions = (one for one in nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple((one.lineno, one.name) for one in functions if _is_dunder(one.name))
+
+
 def _scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
     candidate.encode()
     cookies = [Flag(number, f"a codec of its own ({found})") for number, found in _cookies(candidate)]
@@ -50,7 +62,7 @@ def _scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
 
 
 def _cookies(candidate: str) -> list[tuple[int, str]]:
-    lines = candidate.removeprefix("\ufeff").splitlines()[:2]
+    lines = re.split(r"\r\n?|\n", candidate.removeprefix("\ufeff"))[:2]
     found = [(number, match[1]) for number, line in enumerate(lines, 1) if (match := _COOKIE.match(line))]
     return [one for one in found if one[1].lower().replace("_", "-") not in {"utf-8", "utf8", "ascii", "us-ascii"}]
 
@@ -128,16 +140,17 @@ class Visitor(ast.NodeVisitor):
     def _check_read(self, node: ast.Name) -> None:
         name = node.id
         in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
-        if name in names.REFUSED_NAMES or (
-            _is_dunder(name) and name != "__name__" and not (in_class and name in names.PROTOCOL)
-        ):
+        own = name == "__name__" or (in_class and name in names.PROTOCOL)
+        if name in names.REFUSED_NAMES or (_is_dunder(name) and not own):
             self._flag(node, f"uses {name}")
         elif name in self._bindings.modules:
             self._flag(node, f"hands on the module {name}")
-        elif ((name in names.ATTRIBUTE_CALLS or name == "type") and id(node) not in self._fine) or (
-            self._bindings.imported.get(name) in _LIMITED and id(node) not in self._fine
-        ):
+        elif id(node) not in self._fine and self._is_no_value(name):
             self._flag(node, f"hands on {name}")
+
+    def _is_no_value(self, name: str) -> bool:
+        imported = self._bindings.imported.get(name)
+        return name in names.ATTRIBUTE_CALLS or name == "type" or imported in _NEVER_A_VALUE
 
     def _check_bound(self, node: ast.AST, name: str) -> None:
         in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
@@ -153,6 +166,16 @@ class Visitor(ast.NodeVisitor):
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         self._check_bound(node, node.name or "_")
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        self._check_bound(node, node.name or "_")
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchAs  # noqa: N815
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self._check_bound(node, node.rest or "_")
         self.generic_visit(node)
 
     # Attributes
@@ -171,7 +194,7 @@ class Visitor(ast.NodeVisitor):
             self._flag(node, f"hands on the module {module}.{node.attr}")
         elif not self._policy.may_use(module, node.attr):
             self._flag(node, f"uses {module}.{node.attr}")
-        elif f"{module}.{node.attr}" in _LIMITED and id(node) not in self._fine:
+        elif f"{module}.{node.attr}" in _NEVER_A_VALUE and id(node) not in self._fine:
             self._flag(node, f"hands on {module}.{node.attr}")
 
     def _check_attribute(self, node: ast.AST, name: str, context: ast.expr_context) -> None:
@@ -188,8 +211,13 @@ class Visitor(ast.NodeVisitor):
         root: ast.expr = node.value
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        if isinstance(root, ast.Name) and not isinstance(node.ctx, ast.Load) and self._called(root):
+        if not isinstance(root, ast.Name) or isinstance(node.ctx, ast.Load):
+            return
+        if self._called(root):
             self._flag(node, f"changes {root.id}, which it imports")
+        given = any(root.id in one.given for one in self._around if isinstance(one, Names))
+        if node.attr.startswith("assert_") or (given and node.attr in names.OF_MOCKS):
+            self._flag(node, f"changes {node.attr} of what may be a mock of the tests")
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         for name in node.kwd_attrs:
@@ -266,7 +294,7 @@ class Visitor(ast.NodeVisitor):
             self._check_comparison(node, owner)
         else:
             self._check_bound(node, node.name)
-        for one in node.decorator_list:
+        for one in [*node.decorator_list, *getattr(node, "type_params", [])]:
             self.visit(one)
         if node.returns is not None:
             self._annotation(node.returns)
@@ -282,7 +310,8 @@ class Visitor(ast.NodeVisitor):
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.visit(default)
-        self._around.append(Names(node))
+        in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
+        self._around.append(Names(node, is_method=in_class))
         for one in ast.walk(node.args):
             if isinstance(one, ast.arg):
                 self._check_bound(one, one.arg)
@@ -325,7 +354,8 @@ class Visitor(ast.NodeVisitor):
                 self._flag(node, "a metaclass of its own")
             elif keyword.arg is None:
                 self._flag(node, "class keywords that are worked out")
-        for around in [*node.decorator_list, *node.bases]:
+            self._fine |= {id(keyword.value)} if keyword.arg == "metaclass" else set()
+        for around in [*node.decorator_list, *node.bases, *node.keywords, *getattr(node, "type_params", [])]:
             self.visit(around)
         self._around.append(node)
         for statement in node.body:

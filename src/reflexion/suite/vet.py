@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reflexion.sandbox import Limits, Sandbox
-from reflexion.suite.jobs import SUITE_FILE, Plan, run_job
+from reflexion.suite.jobs import SUITE_FILE, Plan, run_job, source_bytes
 from reflexion.suite.records import TestRecord, Told
 from reflexion.suite.run import base, collect
 from reflexion.suite.source import TARGET, Function, Suite, Test, read_suite
@@ -157,7 +157,7 @@ def _constant(test: ast.expr) -> bool | None:
 def _against_stubs(suite: str, facts: Suite, sandbox: Sandbox, stub_s: float) -> Iterator[str]:
     plan = Plan(tuple(ANSWERS), seconds=stub_s)
     files = {f"{answer}/{TARGET}.py": stub(facts, answer) for answer in ANSWERS}
-    files |= {f"{answer}/{SUITE_FILE}": suite.encode() for answer in ANSWERS}
+    files |= {f"{answer}/{SUITE_FILE}": source_bytes(suite) for answer in ANSWERS}
     completed, told = run_job(sandbox, plan, files, Limits(wall_s=stub_s * len(ANSWERS) + stub_s))
     if any(one.forged for one in told.values()) or completed.exit_code != plan.code:
         yield "Leave the process of the tests alone: against a module that does nothing, the suite ended it."

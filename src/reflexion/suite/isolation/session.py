@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reflexion.errors import SandboxError
 from reflexion.sandbox import Completed, Job, Limits, Sandbox
 from reflexion.suite.isolation.proxy import TARGET
 
@@ -39,7 +38,7 @@ class _Candidate:
     """How the candidate's job ended: one of the two, when it has."""
 
     done: Completed | None = None
-    error: SandboxError | None = None
+    error: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def isolated(candidate: str, names: Collection[str], sandbox: Sandbox, limits: L
 def _run(sandbox: Sandbox, job: Job, channel: socket.socket, candidate: _Candidate) -> None:
     try:
         candidate.done = sandbox.run(job)
-    except SandboxError as error:
+    except BaseException as error:  # noqa: BLE001 (it belongs to the thread that waits)
         candidate.error = error
     finally:
         channel.close()  # the last copy: the other side reads the end

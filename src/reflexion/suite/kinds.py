@@ -1,0 +1,84 @@
+"""Looks, inside the sandbox, at the classes that came into being since a candidate was imported.
+
+The scan has looked at each comparison that a class statement defines. A class that was put together at run time could
+have others; so every one that a class has must be of a line that was looked at, or of somebody else's file. Never
+imported here: it is sent into the job, with ``reporter.py``.
+"""
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+COMPARING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+WATCHED = COMPARING | {"__class__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getstate__", "__del__"}
+WATCHED |= {"__instancecheck__", "__subclasscheck__", "__subclasshook__"}
+SCALARS = (int, float, complex, str, bytes, bytearray)
+ON_SCALARS = frozenset(
+    {"__new__", "__init__", "__repr__", "__str__", "__format__", "__init_subclass__", "__post_init__"}
+)
+NATIVE = (type(int.__eq__), type(int.__reduce__), type(dict.__dict__["fromkeys"]), type(type.__dict__["__flags__"]))
+# As they are before a candidate can put others in their place.
+SUBCLASSES: Callable[[type], list[type]] = type.__subclasses__
+NAMESPACE, MRO = type.__dict__["__dict__"].__get__, type.__dict__["__mro__"].__get__
+
+
+def all_kinds() -> dict[int, type]:
+    """Return every class there is, by its identity."""
+    found: dict[int, type] = {id(object): object}
+    todo: list[type] = [object]
+    while todo:
+        new = {id(kind): kind for kind in SUBCLASSES(todo.pop()) if id(kind) not in found}
+        found |= new
+        todo += new.values()
+    return found
+
+
+def strange_kind(before: dict[int, type], file: str, vetted: set[tuple[int, str]]) -> str:
+    """Return the name of a class that is not as the scan saw it, "" when there is none.
+
+    ``file`` is the candidate's. ``vetted`` are line and name of each special method that its text defines.
+    """
+    for number, kind in all_kinds().items():
+        if number not in before and _is_strange(kind, file, vetted):
+            return type.__dict__["__qualname__"].__get__(kind) or "a class"
+    return ""
+
+
+def _is_strange(kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:
+    names: dict[str, Any] = dict(NAMESPACE(kind))
+    own = {name for name, value in names.items() if _line(value, file)}
+    mro = MRO(kind)
+    if type in mro and own:
+        return True
+    special = {name for name in own if name[:2] == name[-2:] == "__"}
+    is_enum = any(one.__module__ == "enum" for one in mro)
+    if any(one in mro for one in SCALARS) and not is_enum and special - ON_SCALARS:
+        return True
+    return any(not _is_known(name, names[name], kind, file, vetted) for name in WATCHED if name in names)
+
+
+def _is_known(name: str, value: Any, kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:  # noqa: ANN401
+    if value is None:
+        return True
+    if type(value) in NATIVE:
+        return value.__objclass__ is kind or name not in COMPARING
+    code = getattr(_function(value), "__code__", None)
+    if code is None:
+        return False
+    return code.co_filename != file or (code.co_name == name and (code.co_firstlineno, name) in vetted)
+
+
+def _function(value: Any) -> object:  # noqa: ANN401
+    if type(value) in (classmethod, staticmethod):
+        value = value.__func__
+    elif type(value) is property:
+        value = value.fget
+    return value if type(value) is FunctionType else None
+
+
+def _line(value: Any, file: str) -> int:  # noqa: ANN401
+    """Return the line of a function of the candidate, 0 for all else."""
+    function = _function(value)
+    if isinstance(function, FunctionType) and function.__code__.co_filename == file:
+        return function.__code__.co_firstlineno
+    return 0
