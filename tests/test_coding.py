@@ -33,6 +33,7 @@ def test_the_lesser_sandbox_is_said_to_be_no_boundary(cli: CommandLine, ollama_d
     ollama_double.script("adj:1b", *[UNSOUND] * 3)
     ended = cli.run("code", "--prompt", PROMPT, "--output", "out")
     assert ended.code == 1
+    assert "[1/1] prompt" in ended.out
     assert "no security boundary" in ended.out
     assert "process, no boundary" in (cli.folder / "out" / "run.json").read_text(encoding="utf-8")
 

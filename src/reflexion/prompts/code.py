@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reflexion.config import Role
 from reflexion.ollama.reply import Message
+from reflexion.suite.modules import DEFAULT as ALLOWED_IMPORTS
 from reflexion.team.attempts import Attempt, best_attempt, failing
 from reflexion.text import delimit
 
@@ -129,4 +130,5 @@ def _tried(attempts: Sequence[Attempt], best: Attempt) -> str:
 
 
 def _imports(context: "CodeContext") -> str:
-    return f"These modules may be imported as well: {', '.join(sorted(context.allow))}." if context.allow else ""
+    """Return what a candidate may import: a model that is not told is refused for what it could not know."""
+    return f"Only these modules may be imported: {', '.join(sorted(ALLOWED_IMPORTS | context.allow))}."
