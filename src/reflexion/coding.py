@@ -61,7 +61,8 @@ def solve(asked: CodeAsked) -> int:
     budget = Budget(asked.max_seconds, asked.max_tokens)
     budget.require_some()
     loaded = load_config(asked.config, _with_imports(asked), os.environ)
-    plan = make_task_plan(asked.prompt, asked.given, asked.output, overwrite=asked.overwrite)
+    protected = [Path(loaded.origin)] if loaded.origin != "defaults" else []
+    plan = make_task_plan(asked.prompt, asked.given, asked.output, overwrite=asked.overwrite, protected=protected)
     pipeline = _pipeline(loaded)
     wishes = Wishes(outcomes_to_skip(force=asked.force, retry=asked.retry), budget, asked.arguments)
     options = Options(loaded.config.jobs, asked.fail_fast)

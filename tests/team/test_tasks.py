@@ -52,6 +52,16 @@ def test_a_folder_of_tasks(tmp_path: Path) -> None:
         plan.check(plan.jobs)
 
 
+def test_no_input_is_replaced(tmp_path: Path) -> None:
+    task, config = tmp_path / "report.md", tmp_path / "run.json"
+    for path in (task, config):
+        path.write_text("Clamp.", encoding="utf-8")
+    with pytest.raises(InputError, match=r"report\.md: is an input"):
+        make_task_plan(None, str(task), str(tmp_path), overwrite=True)
+    with pytest.raises(InputError, match=r"run\.json: is an input"):
+        make_task_plan("x", None, str(tmp_path), overwrite=True, protected=[config])
+
+
 @pytest.mark.parametrize(
     ("prompt", "given_", "why"),
     [

@@ -31,8 +31,16 @@ class TaskPlan(Plan):
             if key in taken:
                 raise InputError(f"{taken[key]} and {job.path} would both be written to {folder}; do them apart")
             taken[key] = job.path
+            self._spare_inputs(folder)
             folders.check(folder, overwrite=self.overwrite)
             self._require_same_request(job, folder)
+
+    def _spare_inputs(self, folder: Path) -> None:
+        """No input is ever replaced, also with ``overwrite``."""
+        inputs = {path.resolve() for path in (*self.protected, *(job.path for job in self.jobs)) if path}
+        for name in folders.OURS:
+            if (folder / name).resolve() in inputs:
+                raise InputError(f"{folder / name}: is an input; name another output")
 
     def _require_same_request(self, job: Job, folder: Path) -> None:
         """A folder that a prompt's first words name may be that of another prompt."""
@@ -41,20 +49,24 @@ class TaskPlan(Plan):
             raise InputError(f"{folder}: holds the result of another request; name another --output, or --overwrite")
 
 
-def make_task_plan(prompt: str | None, given: str | None, output: str | None, *, overwrite: bool) -> TaskPlan:
+def make_task_plan(
+    prompt: str | None, given: str | None, output: str | None, *, overwrite: bool, protected: Sequence[Path] = ()
+) -> TaskPlan:
     """Decide what is asked and where its result is written. Raises InputError; creates nothing.
 
-    ``prompt`` is a request in words, ``given`` a file that holds one, a folder of such files, or "-".
+    ``prompt`` is a request in words, ``given`` a file that holds one, a folder of such files, or "-". ``protected``
+    are files that no result may replace, such as the configuration in use.
     """
     if (prompt is None) == (given is None):
         raise InputError("one request at a time: give --prompt or --input")
     if given is not None and given != STDIN and Path(given).is_dir():
-        return _plan_folder(Path(given), Path(output) if output else DEFAULT_OUTPUT, overwrite=overwrite)
+        target = Path(output) if output else DEFAULT_OUTPUT
+        return _plan_folder(Path(given), target, tuple(protected), overwrite=overwrite)
     path = None if given in (None, STDIN) else Path(str(given))
     source = load_path(path) if path else _load_words(prompt)
     target = Path(output) if output else DEFAULT_OUTPUT / slug_of(source.text if path is None else source.name)
     job = Job(path, target / folders.REPORT, source, source.label)
-    plan = TaskPlan((job,), target, overwrite=overwrite)
+    plan = TaskPlan((job,), target, protected=tuple(protected), overwrite=overwrite)
     plan.check(plan.jobs)
     return plan
 
@@ -85,14 +97,14 @@ def _load_words(prompt: str | None) -> Source:
     return Source(PROMPT, PROMPT, prompt, sha256(data).hexdigest(), None)
 
 
-def _plan_folder(root: Path, target: Path, *, overwrite: bool) -> TaskPlan:
+def _plan_folder(root: Path, target: Path, protected: tuple[Path, ...], *, overwrite: bool) -> TaskPlan:
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file; the results of a folder need a folder")
     paths = sorted(path for path in root.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
     if not paths:
         raise InputError(f"{root}: no tasks in it; a task is a .md or .txt file")
     jobs = tuple(Job(path, target / slug_of(path.stem) / folders.REPORT, name=path.name) for path in paths)
-    return TaskPlan(jobs, target, root=root, overwrite=overwrite)
+    return TaskPlan(jobs, target, root=root, protected=protected, overwrite=overwrite)
 
 
 def _digest(job: Job) -> str:
