@@ -20,7 +20,7 @@ HOSTILE = hostile()
 LIMIT_S = 60.0  # of what ends by itself, on a machine that is busy
 SHORT_S = 2.0
 # In one process with the tests these pass, whatever canaries, counts and tokens say: only the scan stops them there.
-ONLY_THE_SCAN = ("equal_to_all", "equal_by_metaclass", "read_the_tests_by_open")
+ONLY_THE_SCAN = ("equal_to_all", "lying_dict", "read_the_tests_by_open")
 CLASSES = """\
 import pytest
 
@@ -194,6 +194,12 @@ def test_a_class_made_at_run_time_is_seen(text: str, sandbox: Sandbox, collected
     run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
     refused(run)
     assert run.reason.startswith(f"makes the class {EQUAL[text]} in a way")
+
+
+def test_a_class_made_in_a_test_is_seen(sandbox: Sandbox, collected: Collected) -> None:
+    candidate = HOSTILE["equal_by_type"]
+    run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    assert "makes the class Equal" in run.reason
 
 
 def test_ordinary_classes_are_not_strange(sandbox: Sandbox, collected: Collected) -> None:

@@ -64,8 +64,6 @@ class Reporter:
 
     def end(self, code: int) -> bool:
         """Tell how pytest ended; return whether the session came to its end."""
-        if self._strange is not None and (found := self._strange()):
-            self._say("strange", hexed(found))
         self._say("end", str(code))
         return self._ended
 
@@ -127,9 +125,12 @@ class Reporter:
         name = hexed(test.name if test.name == name_of(nodeid) else "?")
         self._say("test", name, test.outcome(), hexed(test.raised), lines, hexed(test.why))
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Note that the session came to its end."""
+        """Note that the session came to its end, and tell of strange classes, before pytest collects garbage."""
         self._ended = True
+        if self._strange is not None and (found := self._strange()):
+            self._say("strange", hexed(found))
 
 
 def name_of(nodeid: str) -> str:
