@@ -9,11 +9,12 @@ from math import ceil
 from typing import NamedTuple
 
 from reflexion.sandbox import Completed, Limits, Sandbox
+from reflexion.suite.bindings import special_methods
 from reflexion.suite.isolation import decide, isolated, target_names
 from reflexion.suite.jobs import SUITE_FILE, Plan, new_canaries, run_job, source_bytes, with_canaries
 from reflexion.suite.records import Told
 from reflexion.suite.result import Failure, Flag, Mode, SuiteRun
-from reflexion.suite.scan import scan, special_methods
+from reflexion.suite.scan import scan
 from reflexion.suite.source import TARGET, Suite, read_suite
 from reflexion.suite.stubs import stub
 
