@@ -193,13 +193,21 @@ def test_a_class_made_at_run_time_is_seen(text: str, sandbox: Sandbox, collected
     candidate = f"{HONEST}\n\nKEPT = {text}\n"
     run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
     refused(run)
-    assert run.reason.startswith(f"makes the class {EQUAL[text]} in a way")
+    assert run.reason.startswith(f"makes or changes the class {EQUAL[text]} in a way")
 
 
 def test_a_class_made_in_a_test_is_seen(sandbox: Sandbox, collected: Collected) -> None:
     candidate = HOSTILE["equal_by_type"]
     run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
-    assert "makes the class Equal" in run.reason
+    assert "makes or changes the class Equal" in run.reason
+
+
+def test_a_class_of_others_that_is_changed_is_seen(sandbox: Sandbox, collected: Collected) -> None:
+    """By another name, which no scan follows: both sides of a comparison could come to go through it."""
+    candidate = f"import json\n\nother = json.JSONEncoder\nother.encode = lambda self, value: '0'\n\n\n{HONEST}"
+    run = run_suite(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    refused(run)
+    assert run.reason.startswith("makes or changes the class JSONEncoder in a way")
 
 
 def test_ordinary_classes_are_not_strange(sandbox: Sandbox, collected: Collected) -> None:

@@ -7,6 +7,7 @@ lines are those of the assertions that held.
 
 import os
 from collections.abc import Callable, Generator
+from typing import Any
 
 import pytest
 from _pytest.assertion import rewrite
@@ -46,8 +47,10 @@ class Test:
 class Reporter:
     """Writes records to a descriptor, each a line that begins with ``prefix``."""
 
-    def __init__(self, result: int, prefix: str, canaries: list[str], strange: Callable[[], str] | None) -> None:
-        self._result, self._prefix, self._canaries, self._strange = result, prefix, canaries, strange
+    def __init__(self, result: int, prefix: str, canaries: list[str]) -> None:
+        self._result, self._prefix, self._canaries = result, prefix, canaries
+        self.look: Any = None
+        """A ``kinds.Look``, where the candidate is in this process."""
         self._process = GETPID()
         self._test = Test("")
         self._ended = False
@@ -66,6 +69,12 @@ class Reporter:
         """Tell how pytest ended; return whether the session came to its end."""
         self._say("end", str(code))
         return self._ended
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Look at the classes before anything of the suite is imported; pytest has changed its own by now."""
+        if self.look is not None:
+            self.look.begin()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put one of the tests that must fail first, the others last."""
@@ -129,7 +138,7 @@ class Reporter:
     def pytest_sessionfinish(self) -> None:
         """Note that the session came to its end, and tell of strange classes, before pytest collects garbage."""
         self._ended = True
-        if self._strange is not None and (found := self._strange()):
+        if self.look is not None and (found := self.look.strange()):
             self._say("strange", hexed(found))
 
 
