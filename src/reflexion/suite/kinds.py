@@ -90,7 +90,7 @@ def _is_known(name: str, value: Any, kind: type, file: str, vetted: set[tuple[in
     if value is None or type(value) is getattr(sys.modules.get("unittest.mock"), "MagicProxy", None):
         return True
     if type(value) in NATIVE:
-        return value.__objclass__ is kind or name not in COMPARING
+        return name not in COMPARING or (value.__name__ == name and value.__objclass__ in MRO(kind))
     code = getattr(_function(value), "__code__", None)
     if code is None:
         return False
