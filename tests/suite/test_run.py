@@ -338,3 +338,40 @@ def test_nothing_of_the_environment_reaches_the_run(
     monkeypatch.setenv("PYTEST_PLUGINS", "nothing_of_that_name")
     monkeypatch.setenv("PYTHONPATH", os.fspath(Path(__file__).parent))
     assert run_suite(HONEST, SUITE, sandbox, limit_s=LIMIT_S, collected=collected).passed
+
+
+WITH_MOCKS = """\
+import asyncio
+from unittest.mock import MagicMock, Mock, patch
+
+from solution import Stopwatch, gather_limited, retry
+
+
+class Clock:
+    def now(self):
+        return 1.0
+
+
+def test_mocks(monkeypatch):
+    flaky = Mock(side_effect=[ValueError(), 3])
+    flaky.__name__ = "flaky"
+    assert retry(2)(flaky)() == 3
+    assert MagicMock() != 3
+    monkeypatch.setattr(Clock, "now", lambda self: 2.0)
+    with patch.object(Clock, "now", return_value=4.0):
+        assert Stopwatch(Clock()).lap() == 4.0
+
+
+def test_loop():
+    async def job():
+        return 1
+
+    assert asyncio.run(gather_limited([job, job], 2)) == [1, 1]
+"""
+
+
+def test_what_mocks_and_loops_do_to_classes_is_not_strange(sandbox: Sandbox) -> None:
+    ordinary = solutions("ordinary.txt")
+    candidate = "\n".join(ordinary[name] for name in ("async_worker", "decorators", "protocol"))
+    run = run_suite(candidate, WITH_MOCKS, sandbox, limit_s=LIMIT_S)
+    assert (run.reason, run.mode, run.passes) == ("", "in-process", 2)
