@@ -27,7 +27,8 @@ class Remote(NamedTuple):
 class Fit:
     """A role and its model: ``binding``, or ``trouble`` which says why there is none.
 
-    ``near`` is the installed model that may be meant where the model is missing, ``size`` its bytes on disk.
+    ``near`` is the installed model that may be meant where the model is missing, ``size`` its bytes on disk, ``asked``
+    the window that the configuration wants, in tokens.
     """
 
     role: Role
@@ -37,6 +38,7 @@ class Fit:
     trouble: ReflexionError | None = None
     near: str = ""
     size: int = 0
+    asked: int = 0
 
 
 def remote_troubles(config: Config, base_url: str) -> list[Remote]:
@@ -91,14 +93,16 @@ def bind(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) -> 
     for fit in fits:
         if fit.trouble is not None:
             raise fit.trouble
-    notes = dict.fromkeys(note for fit in fits if (note := window_note(config, fit, roles)))
+    notes = dict.fromkeys(note for fit in fits if (note := window_note(fit)))
     return {fit.role: fit.binding for fit in fits if fit.binding is not None}, list(notes)
 
 
-def window_note(config: Config, fit: Fit, roles: Sequence[Role] = DOCS_ROLES) -> str:
+def window_note(fit: Fit) -> str:
     """Return what the user should know of the window of a role's model, "" where there is nothing."""
-    own, asked = fit.info.context_length if fit.info else 0, config.window(fit.model, roles)
-    return f"{fit.model} reads {own} tokens at most: num_ctx {asked} is lowered to that." if 0 < own < asked else ""
+    own = fit.info.context_length if fit.info else 0
+    if not 0 < own < fit.asked:
+        return ""
+    return f"{fit.model} reads {own} tokens at most: num_ctx {fit.asked} is lowered to that."
 
 
 def nearest(model: str, installed: Sequence[str]) -> str:
@@ -141,7 +145,7 @@ def _fit(config: Config, role: Role, fit: Fit, roles: Sequence[Role]) -> Fit:
         can_think="thinking" in info.capabilities,
         digest=info.digest,
     )
-    return replace(fit, role=role, binding=binding)
+    return replace(fit, role=role, binding=binding, asked=window)
 
 
 def _missing(fits: Sequence[Fit], url: str) -> str:
