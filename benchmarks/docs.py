@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from reflexion.config import Role, RoleSettings
-from reflexion.context import Context
+from reflexion.context import DocsContext
 from reflexion.errors import ReplyRejected
 from reflexion.evidence.assemble import outline
 from reflexion.evidence.source import facts_of_python
@@ -87,7 +87,7 @@ def overhead(files: int = 100) -> None:
         chat = ChatOllama(model="bare:1b", base_url=url, client_kwargs={"verify": False, "trust_env": False})
         settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 1024})
         bindings = {role: Binding(role, model, settings, 8192) for role, model in MODELS.items()}
-        context = Context(Models(bindings, url), load_prompts("docs", None), lambda _: None, 95, 4)
+        context = DocsContext(Models(bindings, url), load_prompts("docs", None), lambda _: None, 95, 4)
         graph = docs.build()
 
         def bare() -> None:

@@ -21,13 +21,14 @@ from benchmarks.truth import ALL_MUTATORS, corpus_pages
 from benchmarks.truth_pages import Page
 from benchmarks.truth_source import CORPUS
 from reflexion.config import Role, RoleSettings
-from reflexion.context import Context
+from reflexion.context import DocsContext
 from reflexion.errors import CallFailed
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source as Names
 from reflexion.evidence.source import facts_of_python
 from reflexion.evidence.verify import verify
 from reflexion.examples import Examples
+from reflexion.graphs import Graph
 from reflexion.loaders import Source
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.roles import Models
@@ -109,7 +110,7 @@ def spoiled_pages(runs: int, seed: int) -> Iterator[Spoiled]:
         yield spoil(pages[number % len(pages)], dice, dice.randint(1, MOST_FAULTS))
 
 
-def run_once(spoiled: Spoiled, double: OllamaDouble, graph: docs.Graph, examples: Examples, tally: Tally) -> list[str]:
+def run_once(spoiled: Spoiled, double: OllamaDouble, graph: Graph, examples: Examples, tally: Tally) -> list[str]:
     """Run the pipeline on one spoiled page and count what ships; return what is wrong with it."""
     name = spoiled.page.name
     path = CORPUS / f"{name}.py"
@@ -160,11 +161,11 @@ def count_kept(spoiled: Spoiled, shipped: str, tally: Tally) -> list[str]:
     return [f"lost claim: {one}" for one in lost_claims] + [f"lost sentence: {one}" for one in unsaid]
 
 
-def context_for(url: str, examples: Examples) -> Context:
+def context_for(url: str, examples: Examples) -> DocsContext:
     """A context with four attempts and a bar of 95, as by default."""
     settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 4096})
     bindings = {role: Binding(role, model, settings, 65536) for role, model in MODELS.items()}
-    return Context(
+    return DocsContext(
         Models(bindings, url),
         load_prompts("docs", None),
         lambda _: None,

@@ -15,8 +15,8 @@ import sysconfig
 import time
 from pathlib import Path
 
-from reflexion.config import Role, RoleSettings
-from reflexion.context import Context
+from reflexion.config import DOCS_ROLES, RoleSettings
+from reflexion.context import DocsContext
 from reflexion.errors import CallFailed
 from reflexion.events import Event, Note
 from reflexion.evidence.rules.context import required_symbols
@@ -126,8 +126,10 @@ def on_the_engine(lines: int, window: int, num_predict: int) -> bool:
     source = python_source(generated_module(lines), "generated")
     settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": num_predict})
     with EmbeddedEngine() as engine:
-        bindings = {role: Binding(role, model, settings, window) for role, model in zip(Role, DEMO_MODELS, strict=True)}
-        context = Context(Models(bindings, engine.base_url), load_prompts("docs", None), tell, 95, 1)
+        bindings = {
+            role: Binding(role, model, settings, window) for role, model in zip(DOCS_ROLES, DEMO_MODELS, strict=True)
+        }
+        context = DocsContext(Models(bindings, engine.base_url), load_prompts("docs", None), tell, 95, 1)
         started = time.monotonic()
         try:
             result = document(docs.build(), source, context)

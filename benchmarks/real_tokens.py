@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.truth_source import CORPUS
-from reflexion.config import Role, RoleSettings
-from reflexion.context import Context
+from reflexion.config import DOCS_ROLES, RoleSettings
+from reflexion.context import DocsContext
 from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
 from reflexion.errors import CallFailed
 from reflexion.evidence.verify import ALL_RULES, verify
@@ -49,15 +49,15 @@ def sources(count: int) -> list[Source]:
     return [load_path(path) for path in found[:count]]
 
 
-def context_for(url: str, bar: int, attempts: int, tokens: int) -> Context:
+def context_for(url: str, bar: int, attempts: int, tokens: int) -> DocsContext:
     """A context with the demo models; the seeds decide everything that the machine does not."""
     examples = Examples()
     temperatures = (0.7, 0.0, 0.2)
     bindings = {
         role: Binding(role, model, _settings(temperature, tokens), WINDOW)
-        for role, model, temperature in zip(Role, DEMO_MODELS, temperatures, strict=True)
+        for role, model, temperature in zip(DOCS_ROLES, DEMO_MODELS, temperatures, strict=True)
     }
-    return Context(
+    return DocsContext(
         Models(bindings, url),
         load_prompts("docs", None),
         lambda _: None,
@@ -71,7 +71,7 @@ def _settings(temperature: float, tokens: int) -> RoleSettings:
     return RoleSettings.model_validate({"temperature": temperature, "num_predict": tokens, "seed": 1})
 
 
-def run_all(found: Sequence[Source], context: Context, *, plain: bool = False) -> Tally:
+def run_all(found: Sequence[Source], context: DocsContext, *, plain: bool = False) -> Tally:
     """Run every source and check what ships against its facts; the ``plain`` loop is not told them."""
     tally, graph, started = Tally(), docs.build(), time.monotonic()
     for source in found:

@@ -127,7 +127,9 @@ CASES = (
          "{model}: the server cannot read this model (EOF); get it again: ollama rm {model} && ollama pull {model}",
          PULL),
     Case("model_file_gone", MODEL, "a model's file is gone, though the model is listed", "refused", 3,
-         "model {model} is not installed: ollama pull {model}", PULL),
+         "not installed on {url}: GENERATOR {model}, CRITIC {model}, ADJUDICATOR {model}; get them with:"
+         " ollama pull {model}",
+         PULL),
     Case("model_damaged_in_a_run", MODEL, "a model's file is cut short between two loads", "failed", 4,
          '{model}: the server cannot read this model (tensor "{words}" offset+size ({n}) exceeds file size ({n}));'
          " get it again: ollama rm {model} && ollama pull {model}", PULL),

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from reflexion.config import Role, RoleSettings, ServerSettings
-from reflexion.context import Context
+from reflexion.config import DOCS_ROLES, RoleSettings, ServerSettings
+from reflexion.context import DocsContext
 from reflexion.events import Event
 from reflexion.evidence.assemble import render
 from reflexion.evidence.rules.context import required_symbols
@@ -53,10 +53,10 @@ class Desk:
 
     def __post_init__(self) -> None:
         settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 4096, "thinking": "off"})
-        bindings = {role: Binding(role, MODELS[role.value], settings, self.window) for role in Role}
+        bindings = {role: Binding(role, MODELS[role.value], settings, self.window) for role in DOCS_ROLES}
         server = ServerSettings.model_validate({"connect_s": 2, "first_token_s": 60, "idle_s": 20, "total_s": 90})
         models = Models(bindings, self.double.base_url, server, Backoff(2, 0.01, 0.02))
-        self.context = Context(models, load_prompts("docs", None), self.events.append, 95, self.attempts)
+        self.context = DocsContext(models, load_prompts("docs", None), self.events.append, 95, self.attempts)
         self.all_pieces = split(self.source, self.context)
         self.pieces = [piece for piece in self.all_pieces if not piece.facts_only and self._is_asked(piece)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflexion.config import Config, LoadedConfig, Role, load_config, schema_text
+from reflexion.config import DOCS_ROLES, Config, LoadedConfig, Role, load_config, schema_text
 from reflexion.errors import ConfigError
 
 AS_ISSUED = {
@@ -32,6 +32,37 @@ def refusal(tmp_path: Path, content: object) -> str:
     return text
 
 
+def test_roles_of_the_code_pipeline_stand_on_those_of_the_docs_pipeline() -> None:
+    config = Config.model_validate({"model_registry": {"GENERATOR": "g", "CRITIC": "c", "ADJUDICATOR": "a"}})
+    roles = (Role.ARCHITECT, Role.DEVELOPER, Role.DEBUGGER, Role.REVIEWER)
+    assert config.roles_of("docs") == DOCS_ROLES
+    assert config.roles_of("code") == roles
+    assert [config.model(role) for role in roles] == ["a", "g", "g", "c"]
+    assert [config.settings(role).temperature for role in roles] == [0.2, 0.2, 0.1, 0.2]
+    assert [config.settings(role).thinking for role in roles] == ["high", "medium", "high", "low"]
+
+
+def test_a_role_of_its_own_is_bound_and_escalation_only_then() -> None:
+    registry = {"GENERATOR": "g", "CRITIC": "c", "ADJUDICATOR": "a", "DEBUGGER": "d", "DEBUGGER_ESCALATION": "e"}
+    config = Config.model_validate({"model_registry": registry})
+    assert config.roles_of("code") == (
+        Role.ARCHITECT, Role.DEVELOPER, Role.DEBUGGER, Role.DEBUGGER_ESCALATION, Role.REVIEWER,
+    )  # fmt: skip
+    assert [config.model(role) for role in (Role.DEVELOPER, Role.DEBUGGER)] == ["g", "d"]
+
+
+def test_a_window_set_for_a_model_holds_for_the_roles_that_it_stands_in_for() -> None:
+    config = Config.model_validate({"roles": {"GENERATOR": {"num_ctx": 6000, "num_predict": 2000}}})
+    settings = config.settings(Role.DEVELOPER)
+    assert (settings.num_ctx, settings.num_predict) == (6000, 3000)
+    assert config.window(config.model(Role.DEVELOPER), config.roles_of("code")) == 6000
+    own = Config.model_validate(
+        {"roles": {"GENERATOR": {"num_ctx": 6000, "num_predict": 2000}, "DEBUGGER": {"num_ctx": 9000}}}
+    )
+    assert own.window(own.model(Role.DEVELOPER), own.roles_of("code")) == 9000
+    assert own.window(own.model(Role.GENERATOR)) == 6000
+
+
 def test_the_config_of_the_repository_is_the_documented_one_and_works() -> None:
     assert json.loads((REPOSITORY / "config.json").read_text(encoding="utf-8")) == AS_ISSUED
     loaded = load_config(REPOSITORY / "config.json", {}, {})
@@ -52,10 +83,10 @@ def test_the_file_in_the_working_folder_is_found(tmp_path: Path) -> None:
 
 def test_defaults_by_role() -> None:
     config = Config()
-    assert [config.settings(role).temperature for role in Role] == [0.7, 0.0, 0.2]
-    assert [config.settings(role).num_predict for role in Role] == [4096, 1024, 4096]
-    assert {config.settings(role).num_ctx for role in Role} == {8192}
-    assert {config.settings(role).thinking for role in Role} == {"off"}
+    assert [config.settings(role).temperature for role in DOCS_ROLES] == [0.7, 0.0, 0.2]
+    assert [config.settings(role).num_predict for role in DOCS_ROLES] == [4096, 1024, 4096]
+    assert {config.settings(role).num_ctx for role in DOCS_ROLES} == {8192}
+    assert {config.settings(role).thinking for role in DOCS_ROLES} == {"off"}
 
 
 def test_a_role_keeps_the_defaults_that_it_does_not_set(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ def test_every_key_has_a_row(key: str) -> None:
     assert re.search(rf"^\| `{key}` \|", CONFIGURATION, re.MULTILINE)
 
 
-def test_every_text_of_a_role_has_a_row_with_its_placeholders() -> None:
-    for role, texts in load_prompts("docs", None).words.items():
+@pytest.mark.parametrize("pipeline", ["docs", "code"])
+def test_every_text_of_a_role_has_a_row_with_its_placeholders(pipeline: str) -> None:
+    for role, texts in load_prompts(pipeline, None).words.items():
         assert role in list(Role)
         for key, text in texts.items():
             row = re.search(rf"^\| {role} \| `{key}` \|.*\| (.+) \|$", CONFIGURATION, re.MULTILINE)

@@ -58,3 +58,16 @@ def test_durations_are_said_as_people_say_them() -> None:
         "60 min",
         "3 h 05 min",
     ]
+
+
+def test_one_file_shows_the_last_lines_of_what_is_being_written() -> None:
+    state = LiveState()
+    state.feed(FileStarted("a.py", 1, 1))
+    state.feed(NodeStarted("a.py", "develop", 1, "dev:1b"))
+    text = "".join(f"line {number}\n" for number in range(20)) + "\x1b[31mred"
+    state.feed(TokensReceived("a.py", "develop", 50, 2.0, text))
+    shown = state.describe().splitlines()
+    assert shown[0] == "round 1: develop dev:1b  50 tokens, 25/s"
+    assert shown[1].strip() == "line 13"
+    assert len(shown) == 9
+    assert "\x1b" not in state.describe()

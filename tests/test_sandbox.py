@@ -1,9 +1,13 @@
 """The sandbox in ordinary use: what comes back, what a job sees, and whose trouble is whose."""
 
+import contextlib
 import json
 import os
+import socket
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,7 +18,7 @@ from hypothesis import strategies as st
 from reflexion.config import SandboxSettings
 from reflexion.errors import SandboxUnavailable
 from reflexion.sandbox import Job, Limits, Sandbox, open_sandbox
-from tests.sandbox_support import at_most, bubblewrap, job, sandbox, watched
+from tests.sandbox_support import AsNobody, at_most, bubblewrap, job, sandbox, until, watched
 
 __all__ = ["sandbox"]  # a fixture
 
@@ -220,3 +224,60 @@ def test_jobs_side_by_side_do_not_mix(sandbox: Sandbox) -> None:
         jobs = [job(f"import sys; print({n}); sys.exit({n})") for n in range(24)]
         done = list(pool.map(sandbox.run, jobs))
     assert [(d.exit_code, d.stdout) for d in done] == [(n, f"{n}\n".encode()) for n in range(24)]
+
+
+ANSWER = """
+import os, subprocess, sys
+channel = int(os.environ["REFLEXION_CHANNEL_FD"])
+os.write(channel, os.read(channel, 100)[::-1])
+os.write(int(os.environ["REFLEXION_RESULT_FD"]), " ".join(os.listdir("/proc/self/fd")).encode())
+"""
+LINGER = """
+import os, signal, time
+signal.signal(15, signal.SIG_IGN)
+os.fork()
+time.sleep(60)
+"""
+
+
+@contextlib.contextmanager
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    here, there = socket.socketpair()
+    with here, there:
+        here.settimeout(10)
+        yield here, there
+
+
+@linux
+def test_a_channel_is_one_more_descriptor_and_nothing_else_is(sandbox: Sandbox) -> None:
+    with watched(), pair() as (here, there):
+        here.sendall(b"abc")
+        done = sandbox.run(replace(job(ANSWER), channel=there.fileno()))
+        assert (done.exit_code, done.stderr, here.recv(100)) == (0, b"", b"cba")
+    assert len(done.result.split()) == 6  # the standard three, result, channel, and the listing's own
+
+
+def test_without_a_channel_there_is_no_word_of_one(sandbox: Sandbox) -> None:
+    assert sandbox.run(job("import os, sys; sys.exit('REFLEXION_CHANNEL_FD' in os.environ)")).exit_code == 0
+
+
+@pytest.mark.parametrize("by_closing", [False, True])
+def test_a_job_is_killed_when_its_end_is_called(sandbox: Sandbox, by_closing: bool) -> None:
+    if by_closing and isinstance(sandbox, AsNobody):
+        pytest.skip("its forked process holds the other end as well")
+    with watched() as watch, at_most(8), pair() as (here, there), ThreadPoolExecutor(1) as pool:
+        running = pool.submit(sandbox.run, replace(job(LINGER, watch.marker), until=there.fileno()))
+        assert until(lambda: len(watch.running()) >= 2)
+        time.sleep(0.2)
+        assert not running.done()
+        if by_closing:
+            here.close()
+        else:
+            here.sendall(b".")
+        done = running.result(8)
+        assert (done.exit_code, done.timed_out) == (-9, False)
+
+
+def test_a_job_that_ends_before_it_is_called_ends_as_any(sandbox: Sandbox) -> None:
+    with watched(), pair() as (_, there):
+        assert sandbox.run(replace(job("raise SystemExit(3)"), until=there.fileno())).exit_code == 3

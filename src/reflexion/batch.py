@@ -2,14 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from langgraph.errors import GraphBubbleUp
 
-from reflexion import large, pages
+from reflexion import pages
+from reflexion.context import Context
 from reflexion.errors import (
     BudgetSpent,
     Cancelled,
@@ -21,16 +22,12 @@ from reflexion.errors import (
     StreamBroken,
 )
 from reflexion.events import FileFinished, FileStarted, Note
-from reflexion.evidence.examples.report import describe
 from reflexion.loaders import Source
 from reflexion.ollama.gate import Seat
-from reflexion.ollama.reply import total
-from reflexion.outcome import Outcome, Result
-from reflexion.pipelines import docs
+from reflexion.outcome import Outcome
 from reflexion.plan import Job
-from reflexion.runs import RECORD_FOLDER, entry_of, failed_entry
+from reflexion.runs import RECORD_FOLDER, failed_entry
 from reflexion.session import Session
-from reflexion.writing import write_index, write_page_of
 
 STOPPED = "stopped"
 # What the next run may do better from where this one stood; any other failure would only come again.
@@ -46,21 +43,37 @@ class Options:
     fail_fast: bool = False
 
 
+class Done(NamedTuple):
+    """A job that came to its end: what the record keeps of it, without its seconds, and what is told."""
+
+    entry: Mapping[str, Any]
+    event: FileFinished
+
+
+class Worker(Protocol):
+    """What a pipeline does with a job."""
+
+    def work(self, job: Job, source: Source, thread: str) -> Done:
+        """Run the pipeline on a source and write what came of it; ``thread`` names its checkpoints.
+
+        Raises ReflexionError and OSError where nothing came of it.
+        """
+
+    def finish(self, outcome: Outcome) -> None:
+        """Do what is to be done once all jobs are done."""
+
+
 @dataclass
 class Batch:
-    """One run over the jobs of a session's plan. ``write_out`` takes the page that goes to standard output."""
+    """One run over the jobs of a session's plan."""
 
-    session: Session
+    session: Session[Context]
     options: Options
-    write_out: Callable[[str], None]
-    graph: docs.Graph = field(init=False)
+    worker: Worker
     outcome: Outcome = field(default_factory=Outcome)
 
-    def __post_init__(self) -> None:
-        self.graph = docs.build(self.session.saver)
-
     def run(self) -> Outcome:
-        """Document every job; a finished page is on disk before the next window starts.
+        """Do every job; what came of one is on disk before the next window starts.
 
         A file that fails is one line and one exit code. When the server is gone for good, the budget is spent or a
         failure is to stop it, the calls under way end and the rest is not started. KeyboardInterrupt does the same;
@@ -80,8 +93,7 @@ class Batch:
             started += size
         if left:
             session.context.emit(Note(f"{len(left)} files were not started: {self.outcome.stopped}."))
-        if plan.root is not None:
-            write_index(session, self.outcome)
+        self.worker.finish(self.outcome)
         return self.outcome
 
     def _window(self, jobs: Sequence[Job], started: int, count: int) -> None:
@@ -125,19 +137,17 @@ class Batch:
     def _run_one(self, job: Job) -> int:
         started = time.monotonic()
         try:
-            source = job.load()
-            result = self._document(job, source)
-            written = write_page_of(self.session, job, source, result, self.write_out)
+            done = self._work(job, job.load())
         except GraphBubbleUp:  # A pause of the graph is no failure.
             raise
         except Exception as error:  # noqa: BLE001  # Even a bug is the failure of one file; it is told, not hidden.
             return self._failed(job, error, time.monotonic() - started)
-        self.session.record.add(entry_of(job.label, result.outcome, written, time.monotonic() - started, result))
-        self.session.context.emit(_finished(source, result, written))
-        return 0 if result.outcome == "accepted" else 1
+        self.session.record.add({**done.entry, "seconds": round(time.monotonic() - started, 3)})
+        self.session.context.emit(done.event)
+        return 0 if done.event.outcome == "accepted" else 1
 
-    def _document(self, job: Job, source: Source) -> Result:
-        """Run the pipeline; when the server goes away, wait for it and take the file up again.
+    def _work(self, job: Job, source: Source) -> Done:
+        """Let the pipeline work; when the server goes away, wait for it and take the file up again.
 
         ``server.away_s`` is for all waits of a file together, so a server that comes and goes ends the run as well. A
         model that is gone, or a server that is no Ollama, does not come back by itself and is not waited for.
@@ -145,7 +155,7 @@ class Batch:
         thread, left = self.session.thread_of(job, source), self.session.away_s
         while True:
             try:
-                return large.document(self.graph, source, self.session.context, thread)
+                return self.worker.work(job, source, thread)
             except ServerUnreachable as error:
                 left = self.session.wait_for_server(error, left)
                 if not left:
@@ -184,24 +194,3 @@ def _closed(job: Job, outcome: str, error: Exception, detail: str) -> FileFinish
     seconds = sum(call["wall_s"] for call in calls)
     tokens = sum(call["reply_tokens"] for call in calls)
     return FileFinished(job.label, outcome, "", scores, len(scores), outcome if scores else "", seconds, tokens, detail)
-
-
-def _finished(source: Source, result: Result, written: Path | str) -> FileFinished:
-    details = [] if result.adjudication in ("", "done") else [f"adjudication {result.adjudication}"]
-    details += [f"unscored: {result.rounds[-1]['trouble']}"] if result.stop == "unscored" else []
-    details += [] if source.facts else ["not Python: claims not verified"]
-    return FileFinished(
-        source=source.label,
-        outcome=result.outcome,
-        output=str(written),
-        scores=tuple(item["score"] for item in result.rounds),
-        attempts=len(result.rounds),
-        stop=result.stop,
-        model_s=total(result.calls, "wall_s"),
-        tokens=int(total(result.calls, "reply_tokens")),
-        detail="; ".join(details),
-        mended=result.mended,
-        repaired=bool(result.mended),
-        assembled=result.assembled,
-        examples=describe(result.examples) if result.examples else "",
-    )

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from reflexion import __version__
-from reflexion.commands import check, docs, doctor, engine, models, runs, words
+from reflexion.commands import check, code, docs, doctor, engine, models, runs, words
 from reflexion.errors import ReflexionError, UsageError
 
 DEFAULT_COMMAND = "docs"
@@ -58,6 +58,7 @@ def root(
 
 
 app.command("docs")(docs.docs_command)
+app.command("code")(code.code_command)
 app.command("resume")(docs.resume_command)
 app.command("check")(check.check_command)
 app.command("repair")(check.repair_command)

@@ -6,55 +6,49 @@
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
+from reflexion.casting import (
+    DEFAULT_MODELS,
+    DEFAULT_ROLES,
+    DOCS_ROLES,
+    FALLBACKS,
+    PIPELINE_ROLES,
+    Role,
+    RoleSettings,
+    Section,
+)
 from reflexion.errors import ConfigError
 from reflexion.ollama.address import DEFAULT_URL, normalise, without_credentials
 from reflexion.ollama.names import full_name
 
+__all__ = [
+    "DOCS_ROLES",
+    "PIPELINE_ROLES",
+    "CodeSettings",
+    "Config",
+    "LoadedConfig",
+    "Role",
+    "RoleSettings",
+    "RuleSettings",
+    "SandboxSettings",
+    "ServerSettings",
+    "load_config",
+    "schema_text",
+]
+
 DEFAULT_PATH = Path("config.json")
 
-Thinking = Literal["off", "on", "low", "medium", "high"]
+_MODULE_NAME = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
-class Role(StrEnum):
-    """Who a model acts as. Code asks for a role; the configuration binds a model to it."""
-
-    GENERATOR = "GENERATOR"
-    CRITIC = "CRITIC"
-    ADJUDICATOR = "ADJUDICATOR"
-
-
-class _Section(BaseModel):
-    """Base of every section: unknown keys are refused, values are not coerced from other types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class RoleSettings(_Section):
-    """How a role's model is called. What is left out takes the role's default."""
-
-    temperature: float | None = Field(
-        None, ge=0, le=2, description="Default 0.7 GENERATOR, 0.0 CRITIC, 0.2 ADJUDICATOR."
-    )
-    num_ctx: int | None = Field(None, ge=512, le=10_000_000, description="Window in tokens. Default 8192.")
-    num_predict: int | None = Field(
-        None, ge=16, le=1_000_000, description="Most tokens of one reply. Default 4096 for writers, 1024 for CRITIC."
-    )
-    seed: int | None = Field(
-        None, ge=0, lt=2**31, description="GENERATOR uses seed + r - 1 in round r. Default: random."
-    )
-    thinking: Thinking | None = Field(None, description="Sent only to models that can think. Default off.")
-
-
-class ServerSettings(_Section):
+class ServerSettings(Section):
     """Where the models are, and how long to wait for them. Names ending in ``_s`` are seconds."""
 
     engine: Literal["ollama", "embedded"] = Field(
@@ -94,19 +88,7 @@ class ServerSettings(_Section):
         return None if value is None else normalise(value)
 
 
-_DEFAULT_MODELS = {
-    Role.GENERATOR: "qwen3.5:9b",
-    Role.CRITIC: "deepseek-coder:6.7b",
-    Role.ADJUDICATOR: "llama3:8b",
-}
-_DEFAULT_ROLES = {
-    Role.GENERATOR: RoleSettings(temperature=0.7, num_ctx=8192, num_predict=4096, thinking="off"),
-    Role.CRITIC: RoleSettings(temperature=0.0, num_ctx=8192, num_predict=1024, thinking="off"),
-    Role.ADJUDICATOR: RoleSettings(temperature=0.2, num_ctx=8192, num_predict=4096, thinking="off"),
-}
-
-
-class RuleSettings(_Section):
+class RuleSettings(Section):
     """Which rules apply."""
 
     off: list[str] = Field(default_factory=list, description="Codes or names of rules that are switched off.")
@@ -123,7 +105,7 @@ class RuleSettings(_Section):
         return value
 
 
-class SandboxSettings(_Section):
+class SandboxSettings(Section):
     """Where the code of examples runs, and its limits."""
 
     mode: Literal["auto", "bubblewrap", "process", "off"] = Field(
@@ -137,14 +119,26 @@ class SandboxSettings(_Section):
     memory_mib: int = Field(512, ge=64, le=1_048_576, description="Address space of each process, in MiB.")
 
 
-class Config(_Section):
+class CodeSettings(Section):
+    """What `reflexion code` allows a candidate."""
+
+    limit_s: Seconds = Field(15, description="For one run of the tests.")
+    allow_imports: list[Annotated[str, Field(pattern=_MODULE_NAME)]] = Field(
+        default_factory=list, description="Modules that a candidate may import besides the built-in list."
+    )
+
+
+class Config(Section):
     """The whole of config.json."""
 
     model_registry: dict[Role, Annotated[str, Field(min_length=1)]] = Field(
-        default_factory=lambda: dict(_DEFAULT_MODELS), description="The model of each role."
+        default_factory=lambda: dict(DEFAULT_MODELS), description="The model of each role."
     )
     quality_score_bar: int = Field(95, ge=0, le=100, description="Average of the critic's two sub-scores to reach.")
     max_attempts: int = Field(4, ge=1, le=100, description="Rounds of drafting and review per file.")
+    max_debug_iterations: int = Field(
+        3, ge=0, le=100, description="Replies that `reflexion code` may ask for after the first candidate."
+    )
     roles: dict[Role, RoleSettings] = Field(default_factory=dict, description="Settings by role.")
     server: ServerSettings = Field(default_factory=ServerSettings)
     jobs: int = Field(
@@ -155,7 +149,8 @@ class Config(_Section):
     )
     rules: RuleSettings = Field(default_factory=RuleSettings)
     sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
-    prompts: str | None = Field(None, description="A folder whose docs.toml replaces the words of a role.")
+    code: CodeSettings = Field(default_factory=CodeSettings)
+    prompts: str | None = Field(None, description="A folder whose docs.toml and code.toml replace the words of a role.")
 
     @field_validator("model_registry", "roles", mode="before")
     @classmethod
@@ -169,7 +164,7 @@ class Config(_Section):
 
     @model_validator(mode="after")
     def _every_role_has_a_model(self) -> "Config":
-        missing = [role.value for role in Role if role not in self.model_registry]
+        missing = [role.value for role in DOCS_ROLES if role not in self.model_registry]
         if missing:
             raise ValueError(f"model_registry: no model for {', '.join(missing)}")
         for role in Role:
@@ -181,18 +176,40 @@ class Config(_Section):
                 )
         return self
 
-    def settings(self, role: Role) -> RoleSettings:
-        """Return the role's settings with every default filled in."""
-        given = self.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
-        return _DEFAULT_ROLES[role].model_copy(update=given)
+    def roles_of(self, pipeline: str) -> tuple[Role, ...]:
+        """Return the roles that a pipeline has here, in the order in which it calls them."""
+        return tuple(role for role in PIPELINE_ROLES[pipeline] if self._server_of(role) in self.model_registry)
 
-    def window(self, model: str) -> int:
-        """Return the window in tokens that every call to ``model`` asks for.
+    def model(self, role: Role) -> str:
+        """Return the model that serves a role: its own, else that of the role that stands in for it."""
+        return self.model_registry[self._server_of(role)]
+
+    def _server_of(self, role: Role) -> Role:
+        return role if role in self.model_registry else FALLBACKS.get(role, role)
+
+    def settings(self, role: Role) -> RoleSettings:
+        """Return the role's settings with every default filled in.
+
+        A role that another one's model serves takes that one's window where it has none of its own: whoever gave it
+        knows how much memory there is.
+        """
+        given = self.roles.get(role, RoleSettings()).model_dump(exclude_none=True)
+        other = self.roles.get(self._server_of(role))
+        if other is not None and other.num_ctx is not None:
+            given.setdefault("num_ctx", other.num_ctx)
+        settings = DEFAULT_ROLES[role].model_copy(update=given)
+        if role not in DOCS_ROLES and "num_predict" not in given:
+            half = (settings.num_ctx or 0) // 2
+            settings = settings.model_copy(update={"num_predict": min(settings.num_predict or half, half)})
+        return settings
+
+    def window(self, model: str, roles: Iterable[Role] = DOCS_ROLES) -> int:
+        """Return the window in tokens that every call of these roles to ``model`` asks for.
 
         Roles that share a model share the largest of their windows: another ``num_ctx`` would make the server
         load the model again.
         """
-        same = [role for role in Role if full_name(self.model_registry[role]) == full_name(model)]
+        same = [role for role in roles if full_name(self.model(role)) == full_name(model)]
         return max(self.settings(role).num_ctx or 0 for role in same)
 
 
@@ -228,7 +245,7 @@ def load_config(path: Path | None, overrides: Mapping[str, Any], environ: Mappin
         raw = _parse(text, origin)
         _validate(raw, origin, text)
     if "model_registry" in overrides:  # Binding one role leaves the others as they are by default.
-        raw = {"model_registry": {role.value: model for role, model in _DEFAULT_MODELS.items()}} | raw
+        raw = {"model_registry": {role.value: model for role, model in DEFAULT_MODELS.items()}} | raw
     config = _validate(_merge(raw, overrides), "command line" if overrides else origin, "")
     base_url, note = _base_url(config, environ)
     notes += [note] if note else []
@@ -306,6 +323,7 @@ def _valid_keys(parents: list[str]) -> list[str]:
         "server": ServerSettings,
         "rules": RuleSettings,
         "sandbox": SandboxSettings,
+        "code": CodeSettings,
     }
     return list(sections.get(parents[0], RoleSettings).model_fields)
 

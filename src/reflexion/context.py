@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from reflexion.config import Role
 from reflexion.events import Emit, NodeStarted, Note, TokensReceived
 from reflexion.evidence.document import read_claims
 from reflexion.evidence.examples.report import ExamplesReport, RunsExamples
@@ -12,14 +14,36 @@ from reflexion.ollama.reply import CallStats, Progress
 from reflexion.ollama.roles import Models
 from reflexion.prompts import Prompts
 
+if TYPE_CHECKING:
+    from reflexion.sandbox import Sandbox
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The runtime context of a graph: models by role, words, the bar, and where events go."""
+    """What every pipeline needs: models by role, words, and where events go."""
 
     models: Models
     prompts: Prompts
     emit: Emit
+
+    def starting(self, source: str, node: str, number: int, role: Role | None = None) -> Progress:
+        """Tell that a node begins; return what to call while the model of its role answers."""
+        model = self.models.bindings[role].model if role else ""
+        self.emit(NodeStarted(source, node, number, model))
+        return lambda tokens, elapsed_s, tail: self.emit(TokensReceived(source, node, tokens, elapsed_s, tail))
+
+    def tell_failed(self, calls: Sequence[CallStats]) -> None:
+        """Say of each request that came to nothing what it cost; a node's own line shows its last request only."""
+        for call in calls:
+            if call.outcome != "ok":
+                cost = f"{call.reply_tokens} tokens, {call.wall_s:.1f} s"
+                self.emit(Note(f"{call.role} {call.model}: {call.outcome} after {cost}"))
+
+
+@dataclass(frozen=True, slots=True)
+class DocsContext(Context):
+    """The runtime context of the documentation pipeline."""
+
     quality_score_bar: int
     max_attempts: int
     critic_when_clean: bool = False
@@ -31,7 +55,7 @@ class Context:
     examples: RunsExamples | None = None
     """Who runs the examples of pages about the source at hand. Set for each source."""
 
-    def for_source(self, source: Source) -> "Context":
+    def for_source(self, source: Source) -> "DocsContext":
         """Return the context of one source: its facts, and who runs the examples of its pages."""
         examples = self.examples_of(source) if self.examples_of and source.facts else None
         return replace(self, facts=source.facts, examples=examples)
@@ -45,14 +69,16 @@ class Context:
             return None
         return self.examples.run(read_claims(document), self.facts)
 
-    def starting(self, source: str, node: str, number: int, model: str = "") -> Progress:
-        """Tell that a node begins; return what to call while its model answers."""
-        self.emit(NodeStarted(source, node, number, model))
-        return lambda tokens, elapsed_s: self.emit(TokensReceived(source, node, tokens, elapsed_s))
 
-    def tell_failed(self, calls: Sequence[CallStats]) -> None:
-        """Say of each request that came to nothing what it cost; a node's own line shows its last request only."""
-        for call in calls:
-            if call.outcome != "ok":
-                cost = f"{call.reply_tokens} tokens, {call.wall_s:.1f} s"
-                self.emit(Note(f"{call.role} {call.model}: {call.outcome} after {cost}"))
+@dataclass(frozen=True, slots=True)
+class CodeContext(Context):
+    """The runtime context of the code pipeline.
+
+    ``sandbox`` is where tests run, ``limit_s`` for how long at most; ``allow`` are modules that a candidate may import
+    besides the built-in list.
+    """
+
+    sandbox: "Sandbox"
+    max_debug_iterations: int = 3
+    limit_s: float = 15.0
+    allow: frozenset[str] = frozenset()

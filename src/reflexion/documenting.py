@@ -7,21 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reflexion import batch
+from reflexion.batch import Options
 from reflexion.budget import Budget
-from reflexion.config import LoadedConfig, load_config
-from reflexion.errors import InputError, ReflexionError, UsageError
-from reflexion.events import Emit, Note
-from reflexion.pages import write_atomically
+from reflexion.config import Config, LoadedConfig, load_config
+from reflexion.context import DocsContext
+from reflexion.documenter import Documenter
+from reflexion.errors import UsageError
+from reflexion.events import Emit
+from reflexion.examples import Examples
+from reflexion.manifest import outcomes_to_skip
+from reflexion.ollama.roles import Models
 from reflexion.plan import Plan, make_plan
-from reflexion.report import Reporter, make_reporter
-from reflexion.runs import read_record
-from reflexion.session import Session, Wishes, open_session
+from reflexion.prompts import Prompts
+from reflexion.report import make_reporter
+from reflexion.running import run
+from reflexion.session import Pipeline, Wishes, open_session
 from reflexion.walk import MAX_BYTES, WalkRules
-
-INTERRUPTED = 130
-# Bytes of a record whose report is not made by itself: it is put together in memory, in several times its size.
-LARGE_RECORD = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,7 @@ class Asked:
 
     def skipped(self) -> frozenset[str]:
         """Return the outcomes for which an unchanged source is left out."""
-        if self.force:
-            return frozenset()
-        return frozenset({"accepted"} if self.retry else {"accepted", "not accepted"})
+        return outcomes_to_skip(force=self.force, retry=self.retry)
 
 
 def document(asked: Asked) -> int:
@@ -75,10 +74,12 @@ def document(asked: Asked) -> int:
     to_stdout = plan.folder is None
     if to_stdout and asked.form == "json":
         raise UsageError("standard output cannot hold both the page and --format json; name an --output file")
-    wishes = Wishes(asked.skipped(), asked.require_examples, budget, asked.arguments)
-    options = batch.Options(loaded.config.jobs, asked.fail_fast)
+    pipeline = _pipeline(loaded, require_examples=asked.require_examples)
+    wishes = Wishes(asked.skipped(), budget, asked.arguments)
+    options = Options(loaded.config.jobs, asked.fail_fast)
     with make_reporter(asked.form, to_stderr=to_stdout, quiet=asked.quiet, verbose=asked.verbose) as reporter:
-        return _run(loaded, plan, wishes, options, reporter)
+        opened = open_session(loaded, plan, reporter, wishes, pipeline)
+        return run(opened, options, reporter, lambda session: Documenter(session, _write_stdout))
 
 
 def _plan(asked: Asked, loaded: LoadedConfig) -> Plan:
@@ -89,55 +90,25 @@ def _plan(asked: Asked, loaded: LoadedConfig) -> Plan:
     return make_plan(asked.inputs, asked.output, overwrite=asked.overwrite, protected=protected, rules=rules)
 
 
-def _run(loaded: LoadedConfig, plan: Plan, wishes: Wishes, options: batch.Options, reporter: Reporter) -> int:
-    code = INTERRUPTED
-    try:
-        with open_session(loaded, plan, reporter, wishes) as session:
-            try:
-                code = batch.Batch(session, options, _write_stdout).run().exit_code()
-            except ReflexionError as error:
-                code = error.exit_code
-                raise
-            finally:
-                _close(session, code, reporter)
-    except ReflexionError as error:
-        code = error.exit_code
-        raise
-    finally:
-        reporter.finish(code)
-    return code
+def _pipeline(loaded: LoadedConfig, *, require_examples: bool) -> Pipeline[DocsContext]:
+    """Return what a session needs to know. Raises SandboxUnavailable where examples have to run and cannot."""
+    examples = Examples(loaded.config.sandbox, required=require_examples)
+    if require_examples:
+        examples.open()
 
+    def make_context(config: Config, models: Models, prompts: Prompts, emit: Emit) -> DocsContext:
+        return DocsContext(
+            models=models,
+            prompts=prompts,
+            emit=emit,
+            quality_score_bar=config.quality_score_bar,
+            max_attempts=config.max_attempts,
+            critic_when_clean=config.critic == "when_clean",
+            rules_off=frozenset(config.rules.off),
+            examples_of=lambda source: examples.of(source.path, source.text, source.name),
+        )
 
-def _close(session: Session, code: int, emit: Emit) -> None:
-    """Write the record whole and, for a folder, the report; trouble with them is told and changes no outcome."""
-    try:
-        session.record.finish(code, loads=session.gate.state().loads)
-        record = session.record.path
-        if session.plan.root is not None and record is not None and record.exists():
-            emit(Note(report_of(record)))
-    except ReflexionError as error:
-        emit(Note(str(error)))
-
-
-def report_of(record: Path, largest: int = LARGE_RECORD) -> str:
-    """Write a record's report, unless the record has more than ``largest`` bytes, and say which. Raises InputError."""
-    size = record.stat().st_size
-    if size <= largest:
-        return f"Report: {write_report(record)}"
-    command = f"reflexion runs --output {record.parent.parent} report {record.stem}"
-    return f"Report left out: the record has {size / 1e6:.0f} MB; `{command}` writes it"
-
-
-def write_report(record: Path) -> Path:
-    """Write the record's page of HTML beside it, and return where it is. Raises InputError."""
-    from reflexion.html_report import render_report
-
-    path = record.with_suffix(".html")
-    try:
-        write_atomically(path, render_report(read_record(record)).encode(), mode=0o600)
-    except OSError as error:
-        raise InputError(f"{path}: the report cannot be written: {error.strerror}") from error
-    return path
+    return Pipeline("docs", make_context, tuple(examples.warnings()))
 
 
 def _write_stdout(page: str) -> None:

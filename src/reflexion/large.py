@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from reflexion.config import Role
-from reflexion.context import Context
+from reflexion.config import DOCS_ROLES, Role
+from reflexion.context import DocsContext
 from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError
 from reflexion.events import Event, NodeStarted, Note, RoundScored, TokensReceived
 from reflexion.evidence.assemble import render
@@ -13,6 +13,7 @@ from reflexion.evidence.finding import Finding
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source as Names
 from reflexion.evidence.verify import verify
+from reflexion.graphs import Graph
 from reflexion.joining import join_pages
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats
@@ -51,7 +52,7 @@ class _Part:
         return _lines(self.piece)
 
 
-def document(graph: docs.Graph, source: Source, context: Context, thread: str = "") -> Result:
+def document(graph: Graph, source: Source, context: DocsContext, thread: str = "") -> Result:
     """Run the pipeline on a source, piece by piece where it does not fit the smallest window of the roles.
 
     The pages of the pieces are joined, and repaired and verified as one page. It is accepted when the page of every
@@ -72,13 +73,13 @@ def document(graph: docs.Graph, source: Source, context: Context, thread: str = 
     return _as_one(source, parts, whole)
 
 
-def split(source: Source, context: Context) -> list[Piece]:
+def split(source: Source, context: DocsContext) -> list[Piece]:
     """Cut a source so that each piece, its prompt's words, its page and a reply fit the smallest window of the roles.
 
     A window that has no room for the words is left to the pipeline, which refuses it.
     """
     bindings = context.models.bindings
-    limits = {role: bindings[role].settings.num_predict or SMALLEST_REPLY for role in Role}
+    limits = {role: bindings[role].settings.num_predict or SMALLEST_REPLY for role in DOCS_ROLES}
     reply = min(SMALLEST_REPLY, max(limits.values()))
     text = source.facts.text if source.facts else source.text
     budget = _window(context) - _words(source, context) - reply
@@ -89,11 +90,11 @@ def split(source: Source, context: Context) -> list[Piece]:
     return split_source(text, source.facts, budget, context.models.estimate, page)
 
 
-def _window(context: Context) -> int:
+def _window(context: DocsContext) -> int:
     return min(binding.window for binding in context.models.bindings.values())
 
 
-def _words(source: Source, context: Context) -> int:
+def _words(source: Source, context: DocsContext) -> int:
     """Tokens of the longest prompt without source, facts and page."""
     state: docs.State = {"name": source.label, "source": "", "rounds": [], "draft": ""}
     nothing = Round(
@@ -114,7 +115,7 @@ def _lines(piece: Piece) -> str:
 
 
 def _document_pieces(
-    graph: docs.Graph, source: Source, pieces: Sequence[Piece], whole: Context, thread: str
+    graph: Graph, source: Source, pieces: Sequence[Piece], whole: DocsContext, thread: str
 ) -> list[_Part]:
     asked = _asked(source, pieces)
     whole.emit(Note(f"{source.label}: does not fit the window whole; goes in {len(asked)} pieces"))
@@ -142,7 +143,7 @@ def _is_required(facts: Facts, piece: Piece) -> bool:
     return bool(required_symbols(Names(facts_of_piece(facts, piece))))
 
 
-def _document_piece(graph: docs.Graph, source: Source, piece: Piece, whole: Context, thread: str) -> _Part:
+def _document_piece(graph: Graph, source: Source, piece: Piece, whole: DocsContext, thread: str) -> _Part:
     facts = facts_of_piece(source.facts, piece) if source.facts else None
     if piece.facts_only:
         return _Part(piece, _from_facts(facts, NO_ROOM), trouble="does not fit the window and cannot be cut")
@@ -159,7 +160,7 @@ def _document_piece(graph: docs.Graph, source: Source, piece: Piece, whole: Cont
     return _Part(piece, result.text.replace(name, source.label), result, rounds=result.rounds)
 
 
-def _for_piece(whole: Context, source: Source) -> Context:
+def _for_piece(whole: DocsContext, source: Source) -> DocsContext:
     """The context of a piece: examples run against the whole source, and events tell of it by its own name."""
 
     def emit(event: Event) -> None:
@@ -195,7 +196,7 @@ def _rounds(parts: Iterable[_Part]) -> Iterator[Round]:
         yield from part.rounds
 
 
-def _as_one(source: Source, parts: Sequence[_Part], whole: Context) -> Result:
+def _as_one(source: Source, parts: Sequence[_Part], whole: DocsContext) -> Result:
     """Join, repair and verify as it ships, and name the outcome."""
     results = [part.result for part in parts if part.result is not None]
     scores = [result.score for result in results]
@@ -220,7 +221,7 @@ def _as_one(source: Source, parts: Sequence[_Part], whole: Context) -> Result:
     )
 
 
-def _settle(source: Source, parts: Sequence[_Part], score: int | None, whole: Context) -> Settled:
+def _settle(source: Source, parts: Sequence[_Part], score: int | None, whole: DocsContext) -> Settled:
     pages = [part.page for part in parts]
     missing = [f"> Not documented, since no page came of it: {part.lines}." for part in parts if not part.page]
     joined = join_pages(pages, source.facts, [part.piece.symbols for part in parts])

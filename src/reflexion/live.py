@@ -5,9 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from reflexion.events import Event, FileFinished, FileStarted, NodeStarted, TokensReceived
+from reflexion.text.shown import visible
 
 # An estimate from fewer files would be a guess.
 FILES_FOR_ESTIMATE = 2
+# How much is shown of a reply while it streams.
+LINES_WRITTEN = 8
+LINE_WIDTH = 100
 
 
 @dataclass(slots=True)
@@ -51,13 +55,19 @@ class LiveState:
         node = self.at_work.get(self.latest)
         one = _describe_node(node, self.tokens.get(self.latest)) if node else "starting"
         if self.total <= 1:
-            return one
+            return "\n".join([one, *self._written()])
         parts = [f"{self.done} of {self.total} files"]
         parts += [f"{len(self.at_work)} in flight"] if len(self.at_work) > 1 else []
         parts += [f"{self.failed} failed"] if self.failed else []
         left = self.seconds_left()
         parts += [f"about {duration(left)} left"] if left is not None else []
         return f"{', '.join(parts)}; {one}"
+
+    def _written(self) -> list[str]:
+        """Return the last lines of what the model has written so far."""
+        heard = self.tokens.get(self.latest)
+        lines = visible(heard.tail).splitlines() if heard else []
+        return [f"  {line[:LINE_WIDTH]}" for line in lines[-LINES_WRITTEN:]]
 
     def seconds_left(self) -> float | None:
         """Return how long the rest will take at the pace of the files so far; None while that would be a guess."""

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -28,6 +28,13 @@ MANIFEST_NAME = "manifest.json"
 JOURNAL_NAME = "manifest.journal"
 # What an unchanged source is skipped for, unless the caller says otherwise.
 SKIPPED = frozenset({"accepted", "not accepted"})
+
+
+def outcomes_to_skip(*, force: bool, retry: bool) -> frozenset[str]:
+    """Return the outcomes for which an unchanged source is left out: none with ``force``, the good with ``retry``."""
+    if force:
+        return frozenset()
+    return frozenset({"accepted"}) if retry else SKIPPED
 
 
 class Basis(BaseModel):
@@ -189,18 +196,27 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def settings_digest(config: Config) -> str:
-    """Return the digest of the settings that a page depends on.
+# Settings that only one pipeline reads.
+_SETTINGS_OF: Mapping[str, frozenset[str]] = {
+    "docs": frozenset({"quality_score_bar", "max_attempts", "critic", "rules"}),
+    "code": frozenset({"max_debug_iterations", "code"}),
+}
 
-    All of them count but those of the server (where it is and how long to wait), and paths: the prompts have a digest
-    of their own, and the sandbox's interpreter is one of this machine.
+
+def settings_digest(config: Config, pipeline: str = "docs") -> str:
+    """Return the digest of the settings that a result of a pipeline depends on.
+
+    All of them count but those of other pipelines and of the server (where it is and how long to wait), and paths:
+    the prompts have a digest of their own, and the sandbox's interpreter is one of this machine.
     """
-    content = config.model_dump(
-        mode="json", exclude={"server": True, "prompts": True, "roles": True, "sandbox": {"python"}}
-    )
-    content["roles"] = {role.value: config.settings(role).model_dump(mode="json") for role in Role}
-    content["model_registry"] = {role.value: full_name(config.model_registry[role]) for role in Role}
-    content["rules"]["off"] = sorted(set(content["rules"]["off"]))
+    others = set().union(*(keys for name, keys in _SETTINGS_OF.items() if name != pipeline))
+    left_out: dict[str, Any] = dict.fromkeys((*others, "server", "prompts", "roles", "model_registry"), True)
+    content = config.model_dump(mode="json", exclude={**left_out, "sandbox": {"python"}})
+    roles = config.roles_of(pipeline)
+    content["roles"] = {role.value: config.settings(role).model_dump(mode="json") for role in roles}
+    content["model_registry"] = {role.value: full_name(config.model(role)) for role in roles}
+    if pipeline == "docs":
+        content["rules"]["off"] = sorted(set(content["rules"]["off"]))
     return _digest(content)
 
 

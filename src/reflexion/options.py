@@ -45,6 +45,35 @@ DocsFormat = Annotated[str, Option("--format", metavar="NAME", help="text, or js
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Show only how it ended.")]
 Verbose = Annotated[bool, Option("--verbose", "-v", help="Show fixes in full.")]
 
+# ------------------------------------------------------------------ code
+
+Prompt = Annotated[str | None, Option("--prompt", "-p", metavar="TEXT", help="What the code is to do, in words.")]
+TaskInput = Annotated[
+    str | None,
+    Option("--input", "-i", metavar="PATH", help="A file that says it, a folder of .md and .txt files, or -."),
+]
+TaskOutput = Annotated[
+    str | None,
+    Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="The result's folder; of several, the folder of theirs. Default: output/NAME.",
+    ),
+]
+MaxDebugIterations = Annotated[int | None, Option(metavar="N", help="Replies after the first candidate at most.")]
+AllowImport = Annotated[
+    list[str] | None, Option(metavar="NAME", help="Let a candidate import this module too (repeatable).")
+]
+OverwriteTask = Annotated[
+    bool, Option("--overwrite", help="Write into a folder with files that are not as we wrote them.")
+]
+VerboseTask = Annotated[bool, Option("--verbose", "-v", help="Show every suite and candidate in full.")]
+
+# ------------------------------------------------------------------ prompts
+
+PipelineName = Annotated[str, Argument(metavar="[PIPELINE]", help="docs or code.")]
+
 # ------------------------------------------------------------------ check, repair
 
 Documents = Annotated[list[Path], Argument(metavar="DOC...", help="Markdown files or folders of them.")]

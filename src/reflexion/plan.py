@@ -39,7 +39,7 @@ class Job:
     @property
     def label(self) -> str:
         """What people call the source."""
-        return printable(self.path) if self.path else "standard input"
+        return printable(self.path) if self.path else self.load().label
 
     def load(self) -> Source:
         """Return the source, read now if it was not before. Raises InputError."""

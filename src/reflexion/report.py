@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from reflexion.events import (
+    CodeEvent,
     Event,
     FileFinished,
     FileStarted,
@@ -21,6 +22,7 @@ from reflexion.events import (
     Note,
     RoundScored,
     RunFinished,
+    TeamAssembled,
     TokensReceived,
     name_of,
 )
@@ -97,7 +99,7 @@ class ConsoleReporter:
     def _show(self, event: Event) -> None:
         if isinstance(event, FileFinished):
             self._summary.add(event)
-        if not self._quiet and not isinstance(event, Note | TokensReceived):
+        if not self._quiet and not isinstance(event, Note | TokensReceived | TeamAssembled):
             self._close_node(event.source)
         self._state.feed(event)
         if isinstance(event, TokensReceived):
@@ -110,7 +112,7 @@ class ConsoleReporter:
                 RoundScored: self._show_round,
                 FileFinished: self._show_file,
             }
-            shows[type(event)](event)
+            shows.get(type(event), self._show_stage)(event)
 
     def finish(self, exit_code: int) -> None:
         """Show the closing table of several files, or the one line of a quiet run."""
@@ -161,6 +163,15 @@ class ConsoleReporter:
     def _whose(self, source: str) -> str:
         """The source in front of a line, where several are at work and nothing else would tell them apart."""
         return f"{escape(source)}  " if self._side_by_side else ""
+
+    def _show_stage(self, event: CodeEvent) -> None:
+        from reflexion.team.stages import render
+
+        for part in render(event, terminal=self._console.is_terminal, verbose=self._verbose):
+            if isinstance(part, str):
+                self._line(f"  {self._whose(getattr(event, 'source', ''))}{escape(part)}")
+            else:
+                self._console.print(part)
 
     def _show_round(self, event: RoundScored) -> None:
         own = (("contract", event.contract), ("examples", event.examples))

@@ -187,16 +187,15 @@ def _write_whole(file: IO[bytes], journal: Path, tail: Mapping[str, Any]) -> Non
     os.fsync(file.fileno())
 
 
-def entry_of(source: str, outcome: str, output: str, seconds: float, result: "Result") -> dict[str, Any]:
+def entry_of(source: str, output: str, result: "Result") -> dict[str, Any]:
     """Return a file's entry: outcome, every round with its sub-scores, fix, draft and calls, and the adjudication.
 
     Beside it stand what code mended, line by line, and what the shipped page's examples showed.
     """
     return {
         "source": source,
-        "outcome": outcome,
+        "outcome": result.outcome,
         "output": output,
-        "seconds": round(seconds, 3),
         "score": result.score,
         "stop": result.stop,
         "adjudication": result.adjudication,

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from reflexion.config import Config, LoadedConfig, Role, RoleSettings
+from reflexion.config import DOCS_ROLES, Config, LoadedConfig, Role, RoleSettings
 from reflexion.events import Emit, Note
 
 # A model of this size has said what it can after that; the rest is repetition.
@@ -35,4 +35,4 @@ def for_demo(config: Config, models: Sequence[str]) -> Config:
         )
         for role in Role
     }
-    return config.model_copy(update={"model_registry": dict(zip(Role, models, strict=True)), "roles": roles})
+    return config.model_copy(update={"model_registry": dict(zip(DOCS_ROLES, models, strict=True)), "roles": roles})

@@ -3,17 +3,16 @@
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from reflexion.budget import Budget
-from reflexion.config import LoadedConfig, Role
+from reflexion.config import Config, LoadedConfig
 from reflexion.context import Context
 from reflexion.errors import ReflexionError, ServerError, ServerUnreachable
 from reflexion.events import Emit, Note
-from reflexion.examples import Examples
 from reflexion.loaders import Source
 from reflexion.lock import locked
 from reflexion.manifest import Basis, Manifest, models_digest, prompts_digest, settings_digest
@@ -23,7 +22,7 @@ from reflexion.ollama.roles import Models
 from reflexion.ollama.server import Server
 from reflexion.outcome import Outcome
 from reflexion.plan import Job, Plan
-from reflexion.prompts import load_prompts, prompts_folder
+from reflexion.prompts import Prompts, load_prompts, prompts_folder
 from reflexion.runs import RunRecord
 from reflexion.serving import server_for
 
@@ -32,9 +31,18 @@ if TYPE_CHECKING:
 
     from reflexion.checkpoints import Checkpoints
 
-# The order of a pipeline: when models take turns, the earliest role that anybody waits for is next.
-ORDER = (Role.GENERATOR, Role.CRITIC, Role.ADJUDICATOR)
 ASK_AGAIN_S = 2.0
+
+C_co = TypeVar("C_co", bound=Context, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline(Generic[C_co]):
+    """What a session needs to know of a pipeline: its name, what to tell at the start, and its nodes' context."""
+
+    name: str
+    make_context: Callable[[Config, Models, Prompts, Emit], C_co]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +50,20 @@ class Wishes:
     """What a command line wants of a run besides the configuration.
 
     ``skipped`` are the outcomes for which an unchanged source of a folder is left out; empty: everything is done
-    anew. ``require_examples``: a sandbox has to work. ``arguments`` is the command line, for the record.
+    anew. ``arguments`` is the command line, for the record.
     """
 
     skipped: frozenset[str] = frozenset({"accepted", "not accepted"})
-    require_examples: bool = False
     budget: Budget | None = None
     arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Session:
+class Session(Generic[C_co]):
     """What a batch runs with."""
 
     plan: Plan
-    context: Context
+    context: C_co
     record: RunRecord
     gate: Gate
     server: Server
@@ -170,49 +177,40 @@ class Session:
 
 
 @contextlib.contextmanager
-def open_session(loaded: LoadedConfig, plan: Plan, emit: Emit, wishes: Wishes | None = None) -> Iterator[Session]:
+def open_session(
+    loaded: LoadedConfig, plan: Plan, emit: Emit, wishes: Wishes, pipeline: Pipeline[C_co]
+) -> Iterator[Session[C_co]]:
     """Check everything that can be checked before the first model call, and yield what a run needs.
 
     The embedded engine, when it is chosen, lives as long as the session; the output folder is held as long. Raises
-    ConfigError, InputError, ServerError, SandboxUnavailable.
+    ConfigError, InputError, ServerError.
     """
-    wishes = wishes or Wishes()
-    prompts = load_prompts("docs", prompts_folder(loaded))
-    examples = Examples(loaded.config.sandbox, required=wishes.require_examples)
-    if wishes.require_examples:
-        examples.open()
-    for note in (*loaded.notes, *plan.notes, *examples.warnings()):
+    prompts = load_prompts(pipeline.name, prompts_folder(loaded))
+    for note in (*loaded.notes, *plan.notes, *pipeline.notes):
         emit(Note(note))
     with server_for(loaded, emit) as (config, base_url), contextlib.ExitStack() as held:
         refuse_remote(config, base_url)
+        roles = config.roles_of(pipeline.name)
         server = held.enter_context(Server(base_url, config.server.connect_s))
-        bindings, notes = bind(config, server)
+        bindings, notes = bind(config, server, roles)
         for note in notes:
             emit(Note(note))
-        gate = Gate(ORDER, config.server.parallel, hold=plan.folder is not None)
-        context = Context(
-            models=Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget),
-            prompts=prompts,
-            emit=emit,
-            quality_score_bar=config.quality_score_bar,
-            max_attempts=config.max_attempts,
-            critic_when_clean=config.critic == "when_clean",
-            rules_off=frozenset(config.rules.off),
-            examples_of=lambda source: examples.of(source.path, source.text, source.name),
-        )
-        settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
+        # When models take turns, the earliest role that anybody waits for is next.
+        gate = Gate(roles, config.server.parallel, hold=plan.folder is not None)
+        models = Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget)
         basis = Basis(
             source="",
-            settings=settings_digest(config),
+            settings=settings_digest(config, pipeline.name),
             prompts=prompts_digest(prompts.words),
             models=models_digest(bindings),
         )
         manifest, checkpoints = _kept(plan.folder, held)
+        settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
         record = RunRecord(plan.folder, settings, bindings, wishes.arguments)
         record.begin()
         yield Session(
             plan,
-            context,
+            pipeline.make_context(config, models, prompts, emit),
             record,
             gate,
             server,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from reflexion import pages
 from reflexion.check.drift import symbol_digests
+from reflexion.context import DocsContext
 from reflexion.events import Note
 from reflexion.index import IndexEntry, render_index, summary_of
 from reflexion.keep import Kept, extract, insert
@@ -21,7 +22,9 @@ NOT_VERIFIED = (
 )
 
 
-def write_page_of(session: Session, job: Job, source: Source, result: Result, out: Callable[[str], None]) -> str:
+def write_page_of(
+    session: Session[DocsContext], job: Job, source: Source, result: Result, out: Callable[[str], None]
+) -> str:
     """Write the page of a result, whole or not at all, and return where it is. Raises InputError, OSError."""
     text = result.text if source.facts else f"{result.text.rstrip()}\n\n{NOT_VERIFIED}\n"
     marker = _marker(source, result)
@@ -35,7 +38,7 @@ def write_page_of(session: Session, job: Job, source: Source, result: Result, ou
     return path.as_posix()
 
 
-def write_index(session: Session, outcome: Outcome) -> None:
+def write_index(session: Session[DocsContext], outcome: Outcome) -> None:
     """Write ``index.md`` of a folder's pages anew, unless it is a person's or nothing has changed."""
     plan, manifest = session.plan, session.manifest
     if plan.folder is None or manifest is None:
@@ -74,7 +77,7 @@ def _marker(source: Source, result: Result) -> Marker:
     )
 
 
-def _with_kept_blocks(session: Session, page: Path, path: Path, text: str) -> str:
+def _with_kept_blocks(session: Session[DocsContext], page: Path, path: Path, text: str) -> str:
     """Put the blocks of the page that is there, or else of the one that this goes beside, into the new text."""
     old = pages.existing_page(path) or pages.existing_page(page) or ""
     kept = extract(old) if "keep" in old else Kept()

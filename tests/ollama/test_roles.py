@@ -66,7 +66,7 @@ def test_a_reply_carries_its_text_and_figures(make_models: MakeModels, ollama_do
     log: list[CallStats] = []
     seen: list[int] = []
 
-    answer = make_models().ask(Role.CRITIC, ASKED, progress=lambda count, _: seen.append(count), log=log)
+    answer = make_models().ask(Role.CRITIC, ASKED, progress=lambda count, *_: seen.append(count), log=log)
 
     assert answer.text == "Something."
     assert answer.stats.outcome == "ok"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reflexion.config import Config, Role
+from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.errors import ConfigError, ModelMissing, NotOllama, ServerError, ServerUnreachable
 from reflexion.ollama.binding import bind, refuse_remote
 from reflexion.ollama.names import full_name, is_cloud
@@ -28,9 +28,9 @@ def test_every_role_is_bound_with_window_capabilities_and_digest(make_ollama_dou
     )
     with Server(double.base_url) as server:
         bindings, notes = bind(config(), server)
-    assert [bindings[role].window for role in Role] == [4096, 8192, 8192]
-    assert [bindings[role].can_think for role in Role] == [False, True, False]
-    assert all(bindings[role].digest for role in Role)
+    assert [bindings[role].window for role in DOCS_ROLES] == [4096, 8192, 8192]
+    assert [bindings[role].can_think for role in DOCS_ROLES] == [False, True, False]
+    assert all(bindings[role].digest for role in DOCS_ROLES)
     assert notes == ["gen:1b reads 4096 tokens at most: num_ctx 8192 is lowered to that."]
 
 

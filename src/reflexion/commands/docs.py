@@ -1,14 +1,14 @@
 """``reflexion docs`` and ``reflexion resume``."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import typer
 
 from reflexion import options
-from reflexion.errors import UsageError
+from reflexion.commands.settings import overrides
 
 INTERRUPTED = 130
 
@@ -45,7 +45,7 @@ def docs_command(
         inputs=inputs,
         output=output,
         config=config,
-        overrides=overrides_of(engine, max_attempts, bar, model or [], jobs),
+        overrides=overrides(engine, model or [], max_attempts=max_attempts, quality_score_bar=bar, jobs=jobs),
         include=include or (),
         exclude=exclude or (),
         max_bytes=max_bytes,
@@ -62,12 +62,17 @@ def docs_command(
         verbose=verbose,
         arguments=context.obj or (),
     )
+    end(lambda: document(asked))
+
+
+def end(run: Callable[[], int]) -> NoReturn:
+    """Run a pipeline, and end with its exit code; an interrupted one says what to do."""
     try:
-        code = document(asked)
+        code = run()
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
-        typer.echo("reflexion: interrupted; finished pages are kept, the same command takes up the rest", err=True)
+        typer.echo("reflexion: interrupted; what is finished is kept, the same command takes up the rest", err=True)
     raise typer.Exit(code)
 
 
@@ -78,30 +83,3 @@ def resume_command(context: typer.Context, folder: options.OutputFolder = Path("
     arguments = unfinished_command(folder)
     typer.echo(f"reflexion {shlex.join(arguments)}", err=True)
     context.find_root().command.main(arguments, obj=tuple(arguments))
-
-
-def overrides_of(
-    engine: str | None = None,
-    max_attempts: int | None = None,
-    bar: int | None = None,
-    models: Sequence[str] = (),
-    jobs: int | None = None,
-) -> dict[str, Any]:
-    """Return the command line's settings in the nesting of config.json."""
-    overrides: dict[str, Any] = {}
-    if engine is not None:
-        overrides["server"] = {"engine": engine}
-    if engine == "embedded" and models:
-        raise UsageError("--model has no effect with --engine embedded: its demo models serve every role")
-    if max_attempts is not None:
-        overrides["max_attempts"] = max_attempts
-    if bar is not None:
-        overrides["quality_score_bar"] = bar
-    if jobs is not None:
-        overrides["jobs"] = jobs
-    for item in models:
-        role, equals, name = item.partition("=")
-        if not equals or not name:
-            raise UsageError(f'--model: "{item}" should be ROLE=NAME, such as CRITIC=llama3:8b')
-        overrides.setdefault("model_registry", {})[role.strip().upper()] = name.strip()
-    return overrides

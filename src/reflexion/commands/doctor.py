@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from reflexion import options
-from reflexion.commands.docs import INTERRUPTED, overrides_of
+from reflexion.commands.docs import INTERRUPTED
+from reflexion.commands.settings import overrides
 from reflexion.errors import UsageError
 
 
@@ -29,7 +30,7 @@ def doctor_command(
 
     if output_format not in ("text", "json"):
         raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
-    asked = Asked(config, overrides_of(engine=engine, models=model or []), output, not no_calls, require_examples)
+    asked = Asked(config, overrides(engine, model or []), output, not no_calls, require_examples)
     try:
         report = examine(asked, os.environ)
     except KeyboardInterrupt as error:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from reflexion import options
-from reflexion.commands.docs import INTERRUPTED, overrides_of
+from reflexion.commands.docs import INTERRUPTED
+from reflexion.commands.settings import overrides
 
 if TYPE_CHECKING:
     from reflexion.config import LoadedConfig
@@ -23,7 +24,7 @@ class _Asked(NamedTuple):
     def load(self) -> "LoadedConfig":
         from reflexion.config import load_config
 
-        return load_config(self.config, overrides_of(engine=self.engine, models=self.model or []), os.environ)
+        return load_config(self.config, overrides(self.engine, self.model or []), os.environ)
 
     def command(self) -> str:
         """Return the command that gets what is missing for just these options."""

@@ -30,7 +30,7 @@ def runs_show(
 
 def runs_report(context: typer.Context, run: options.Run, folder: options.SameFolder = None) -> None:
     """Write a run as one page of HTML beside its record."""
-    from reflexion.documenting import write_report
     from reflexion.history import find_run
+    from reflexion.running import write_report
 
     typer.echo(write_report(find_run(folder or context.obj, run)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reflexion.config import Config, Role
+from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.doctor.memory import available_bytes, gigabytes
 from reflexion.doctor.report import Check, Fact
 from reflexion.errors import ModelMissing, NotOllama, ReflexionError, ServerUnreachable
@@ -52,6 +52,9 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
             served.checks += _check_version(server)
             served.reached = True
             served.fits = look_up(config, server)
+            # Further roles are those of `reflexion code`, where the configuration has models of their own for them.
+            further = tuple(role for role in Role if role in config.model_registry and role not in DOCS_ROLES)
+            served.fits += look_up(config, server, further)
             loaded, checks = _check_loaded(server)
     except ReflexionError as error:
         served.checks += [*_server_trouble(error, others), *_not_looked_up(config)]
@@ -117,7 +120,7 @@ def _check_fit(config: Config, fit: Fit, prompts: Prompts | None) -> Iterator[Ch
     if fit.trouble is not None or fit.binding is None or fit.info is None:
         yield _trouble_of(fit)
         return
-    own, asked = fit.info.context_length, config.window(fit.model)
+    own, asked = fit.info.context_length, fit.asked
     can = sorted(fit.info.capabilities)
     parts = [
         f"{fit.info.name}  {fit.info.digest.removeprefix('sha256:')[:12]}",
@@ -164,7 +167,7 @@ def _check_window(config: Config, fit: Fit, prompts: Prompts | None) -> Iterator
         larger = _setting(fit.role, num_ctx=min(own or ENOUGH, ENOUGH))
         helps = larger if not own or words + reply < own else f"reflexion docs --model {fit.role}=NAME"
         yield Check("window", "error", message, helps, fit.role, 2)
-    elif note := window_note(config, fit):
+    elif note := window_note(fit):
         # A limit of replies that leaves no room for a prompt is refused.
         shorter = {"num_predict": own // 2} if (settings.num_predict or 0) >= own else {}
         yield Check("window", "warning", note, _setting(fit.role, num_ctx=own, **shorter), fit.role)

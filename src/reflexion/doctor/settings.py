@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reflexion.config import LoadedConfig, load_config
+from reflexion.config import PIPELINE_ROLES, LoadedConfig, load_config
 from reflexion.doctor.report import Check
 from reflexion.errors import ConfigError
 from reflexion.ollama.address import DEFAULT_URL, normalise, without_credentials
@@ -41,15 +41,15 @@ def _config_help(error: ConfigError) -> str:
 
 
 def check_prompts(loaded: LoadedConfig) -> tuple[Prompts | None, Check]:
-    """Load the words as a run does; return them, None where they cannot be used."""
+    """Load the words of every pipeline as a run does; return those of docs, None where some cannot be used."""
     folder = prompts_folder(loaded)
     try:
-        prompts = load_prompts("docs", folder)
+        every = [load_prompts(pipeline, folder) for pipeline in PIPELINE_ROLES]
     except ConfigError as error:
         return None, Check("prompts", "error", str(error), "reflexion prompts show", exit_code=2)
-    own = [f"{role}.{key}" for (role, key), origin in prompts.origin.items() if origin != "built in"]
+    own = [f"{role}.{key}" for words in every for (role, key), origin in words.origin.items() if origin != "built in"]
     found = f"{folder}: {', '.join(own) or 'nothing'} replaced" if folder else "built in"
-    return prompts, Check("prompts", "ok", found, facts={"folder": str(folder) if folder else None, "replaced": own})
+    return every[0], Check("prompts", "ok", found, facts={"folder": str(folder) if folder else None, "replaced": own})
 
 
 def check_address(loaded: LoadedConfig, environ: Mapping[str, str]) -> Iterator[Check]:

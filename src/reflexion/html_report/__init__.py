@@ -18,7 +18,8 @@ from markupsafe import Markup, escape
 
 from reflexion.html_report import drawing
 from reflexion.html_report.figures import OUTCOMES, SHORTEST_LOAD_S, Attempt, Figures, File, read
-from reflexion.html_report.values import clipped, visible
+from reflexion.html_report.values import clipped
+from reflexion.text.shown import visible
 
 # A browser lays out a table of this many rows within a second or two.
 MOST_ROWS = 5_000

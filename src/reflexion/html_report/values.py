@@ -2,14 +2,10 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 LARGEST = 1e15
-
-# What a browser would drop, merge, or let turn the reading order around: controls, bidirectional marks, surrogates.
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 def text(value: object) -> str:
@@ -63,8 +59,3 @@ def clipped(value: object, limit: int) -> str:
     if len(whole) <= limit:
         return whole
     return f"{whole[:limit]} … (and {len(whole) - limit:,} more characters)"
-
-
-def visible(page: str) -> str:
-    """Return a text in which every control character and every change of direction is seen as its code."""
-    return _UNSHOWN.sub(lambda found: f"[U+{ord(found[0]):04X}]", page)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from reflexion.config import Config, Role
+from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.errors import ConfigError, ModelMissing, ReflexionError
 from reflexion.ollama.address import is_loopback, without_credentials
 from reflexion.ollama.names import full_name, is_cloud
@@ -27,7 +27,8 @@ class Remote(NamedTuple):
 class Fit:
     """A role and its model: ``binding``, or ``trouble`` which says why there is none.
 
-    ``near`` is the installed model that may be meant where the model is missing, ``size`` its bytes on disk.
+    ``near`` is the installed model that may be meant where the model is missing, ``size`` its bytes on disk, ``asked``
+    the window that the configuration wants, in tokens.
     """
 
     role: Role
@@ -37,6 +38,7 @@ class Fit:
     trouble: ReflexionError | None = None
     near: str = ""
     size: int = 0
+    asked: int = 0
 
 
 def remote_troubles(config: Config, base_url: str) -> list[Remote]:
@@ -62,7 +64,7 @@ def refuse_remote(config: Config, base_url: str) -> None:
         raise trouble.error
 
 
-def look_up(config: Config, server: Server, roles: Sequence[Role] = tuple(Role)) -> list[Fit]:
+def look_up(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) -> list[Fit]:
     """Look at the model of every role; trouble with one says nothing of the others.
 
     Raises ServerUnreachable, NotOllama and ServerError where nothing at all can be looked up.
@@ -72,14 +74,14 @@ def look_up(config: Config, server: Server, roles: Sequence[Role] = tuple(Role))
     names = {full_name(name): name for name in installed}
     seen: dict[str, Fit] = {}
     for role in roles:
-        model = config.model_registry[role]
+        model = config.model(role)
         if model not in seen:
             seen[model] = _look_up(config, server, Fit(role, model), names.get(full_name(model)), installed)
-    return [_fit(config, role, seen[config.model_registry[role]]) for role in roles]
+    return [_fit(config, role, seen[config.model(role)], roles) for role in roles]
 
 
-def bind(config: Config, server: Server, roles: Sequence[Role] = tuple(Role)) -> tuple[dict[Role, Binding], list[str]]:
-    """Bind every role to its installed model; return the bindings and what the user should be told.
+def bind(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) -> tuple[dict[Role, Binding], list[str]]:
+    """Bind every one of ``roles`` to its installed model; return the bindings and what the user should be told.
 
     Raises ServerUnreachable, NotOllama, ModelMissing (all missing models in one line) or ConfigError (a model that
     the server would run on another host, or that cannot write).
@@ -91,14 +93,16 @@ def bind(config: Config, server: Server, roles: Sequence[Role] = tuple(Role)) ->
     for fit in fits:
         if fit.trouble is not None:
             raise fit.trouble
-    notes = dict.fromkeys(note for fit in fits if (note := window_note(config, fit)))
+    notes = dict.fromkeys(note for fit in fits if (note := window_note(fit)))
     return {fit.role: fit.binding for fit in fits if fit.binding is not None}, list(notes)
 
 
-def window_note(config: Config, fit: Fit) -> str:
+def window_note(fit: Fit) -> str:
     """Return what the user should know of the window of a role's model, "" where there is nothing."""
-    own, asked = fit.info.context_length if fit.info else 0, config.window(fit.model)
-    return f"{fit.model} reads {own} tokens at most: num_ctx {asked} is lowered to that." if 0 < own < asked else ""
+    own = fit.info.context_length if fit.info else 0
+    if not 0 < own < fit.asked:
+        return ""
+    return f"{fit.model} reads {own} tokens at most: num_ctx {fit.asked} is lowered to that."
 
 
 def nearest(model: str, installed: Sequence[str]) -> str:
@@ -128,11 +132,11 @@ def _trouble(config: Config, model: str, info: ModelInfo) -> ConfigError | None:
     return None
 
 
-def _fit(config: Config, role: Role, fit: Fit) -> Fit:
+def _fit(config: Config, role: Role, fit: Fit, roles: Sequence[Role]) -> Fit:
     """Return what was found of a model as what it is for one of its roles."""
     if fit.trouble is not None or fit.info is None:
         return replace(fit, role=role)
-    window, info = config.window(fit.model), fit.info
+    window, info = config.window(fit.model, roles), fit.info
     binding = Binding(
         role=role,
         model=info.name,
@@ -141,7 +145,7 @@ def _fit(config: Config, role: Role, fit: Fit) -> Fit:
         can_think="thinking" in info.capabilities,
         digest=info.digest,
     )
-    return replace(fit, role=role, binding=binding)
+    return replace(fit, role=role, binding=binding, asked=window)
 
 
 def _missing(fits: Sequence[Fit], url: str) -> str:

@@ -1,7 +1,7 @@
 """A call to a model and what comes back of it, as plain records."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
 
 NANOSECONDS = 1e9
+# Records that are shown of a reply that is under way.
+TAIL_RECORDS = 120
 
-Progress = Callable[[int, float], None]
-"""Called with the records received so far and the seconds since the call started."""
+Progress = Callable[[int, float, str], None]
+"""Called with the records received so far, the seconds since the call started, and the end of what was received."""
 
 
 class Message(NamedTuple):
@@ -103,6 +105,11 @@ class Received:
         return "".join(self._text)
 
     @property
+    def tail(self) -> str:
+        """The end of what came so far, thinking where nothing else came yet."""
+        return "".join((self._text or self._thinking)[-TAIL_RECORDS:])
+
+    @property
     def prompt_tokens(self) -> int:
         """What the server counted of the prompt, 0 where it did not."""
         return self._final.get("prompt_eval_count") or 0
@@ -159,6 +166,11 @@ class Received:
 
         if not strip_thinking(self.text).strip():
             raise ReplyEmpty(f"{what}: the reply is empty; another model may do better", self.text)
+
+
+def plain_calls(stats: Sequence[CallStats]) -> list[dict[str, Any]]:
+    """Return calls as plain values, for a graph's state and for the record."""
+    return [asdict(item) for item in stats]
 
 
 def total(stats: Sequence[CallStats], name: str) -> float:

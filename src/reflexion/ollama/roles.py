@@ -260,7 +260,7 @@ class Models:
                 watchdog.beat()
                 runaway.feed(received.take(chunk))
                 if request.progress:
-                    request.progress(received.records, time.monotonic() - started)
+                    request.progress(received.records, time.monotonic() - started, received.tail)
         except ReplyRejected as error:
             error.text = received.text
             raise

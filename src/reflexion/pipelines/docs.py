@@ -8,23 +8,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypedDict
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Durability
 
 from reflexion.config import Role
-from reflexion.context import Context
-from reflexion.errors import CallFailed, PromptTooLarge, ReflexionError, ReplyRejected, StreamBroken
+from reflexion.context import DocsContext
+from reflexion.errors import CallFailed, PromptTooLarge, ReplyRejected, StreamBroken
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.verify import score as code_scores
 from reflexion.evidence.verify import verify as check_document
 from reflexion.evidence.verify import worst
+from reflexion.graphs import Graph, run_graph
 from reflexion.loaders import Source
 from reflexion.marker import without_own_comments
-from reflexion.ollama.reply import CallStats, Message, Progress
+from reflexion.ollama.reply import CallStats, Message, Progress, plain_calls
 from reflexion.outcome import Result, Verdict
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
 from reflexion.rounds import Round, best_round, scored, stop_reason
@@ -60,33 +58,24 @@ class DocsState(TypedDict, total=False):
 
 
 State = DocsState
-Graph = CompiledStateGraph[Any, Any, Any, Any]
 Update = dict[str, Any]
 
 
-def document(graph: Graph, source: Source, context: Context, thread: str = "") -> Result:
+def document(graph: Graph, source: Source, context: DocsContext, thread: str = "") -> Result:
     """Run the pipeline on one source; with ``thread``, take up what its checkpoints hold.
 
     Raises CallFailed and its kinds when no usable page came out of it, ServerError when the server is gone.
     """
-    start: State | None = {"name": source.label, "source": source.text, "rounds": []}
     context = context.for_source(source)
-    # Four nodes a round and two at the end; langgraph's own limit is about ten thousand.
-    config: RunnableConfig = {"recursion_limit": 4 * context.max_attempts + 5}
-    end: dict[str, Any] = {}
-    if thread:
-        config["configurable"] = {"thread_id": thread}
-        end = graph.get_state(config).values
-        start = None if end else start
-    try:
-        # Each step is on disk before the next begins, so that no finished call is repeated after a kill.
-        how: Durability | None = "sync" if thread else None
-        if not end.get("outcome"):
-            for end in graph.stream(start, config, context=context, stream_mode="values", durability=how):  # noqa: B007
-                pass
-    except ReflexionError as error:
-        error.rounds = end.get("rounds", [])
-        raise
+    end = run_graph(
+        graph,
+        {"name": source.label, "source": source.text, "rounds": []},
+        context,
+        steps=4 * context.max_attempts + 5,  # Four nodes a round and two at the end.
+        thread=thread,
+        end_key="outcome",
+        rounds_key="rounds",
+    )
     calls = [CallStats(**call) for item in end["rounds"] for call in item["calls"]]
     calls += [CallStats(**call) for call in end.get("adjudication_calls", [])]
     return Result(
@@ -109,7 +98,7 @@ def build(saver: BaseCheckpointSaver[Any] | None = None) -> Graph:
 
     With ``saver`` each source that has a thread is checkpointed there.
     """
-    graph = StateGraph(DocsState, context_schema=Context)
+    graph = StateGraph(DocsState, context_schema=DocsContext)
     for node in (generate, verify, critique, judge, adjudicate, settle):
         graph.add_node(node.__name__, node)
     graph.add_edge(START, "generate")
@@ -122,7 +111,7 @@ def build(saver: BaseCheckpointSaver[Any] | None = None) -> Graph:
     return graph.compile(checkpointer=saver)
 
 
-def generate(state: State, runtime: Runtime[Context]) -> Update:
+def generate(state: State, runtime: Runtime[DocsContext]) -> Update:
     """GENERATOR drafts from the source and its facts, or revises with the one fix."""
     context, number = runtime.context, len(state["rounds"]) + 1
     conversation = generator_messages(state, context)
@@ -149,10 +138,10 @@ def generate(state: State, runtime: Runtime[Context]) -> Update:
     if update["draft"]:
         conversation = [*conversation, Message("assistant", update["draft"])]
     context.tell_failed(log)
-    return update | {"calls": _plain(log), "conversation": [message._asdict() for message in conversation]}
+    return update | {"calls": plain_calls(log), "conversation": [message._asdict() for message in conversation]}
 
 
-def verify(state: State, runtime: Runtime[Context]) -> Update:
+def verify(state: State, runtime: Runtime[DocsContext]) -> Update:
     """Code checks the draft; no model."""
     _starting(state, runtime.context, "verify")
     findings = _check(state, runtime.context, state["draft"])
@@ -166,7 +155,7 @@ def review_or_judge(state: State) -> Literal["critique", "judge"]:
     return "judge" if state["critic_skipped"] else "critique"
 
 
-def critique(state: State, runtime: Runtime[Context]) -> Update:
+def critique(state: State, runtime: Runtime[DocsContext]) -> Update:
     """CRITIC, another model, returns two sub-scores and one fix."""
     context, log = runtime.context, list[CallStats]()
     try:
@@ -182,10 +171,10 @@ def critique(state: State, runtime: Runtime[Context]) -> Update:
     except PromptTooLarge as error:
         verdict, trouble = None, str(error)
     context.tell_failed(log)
-    return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + _plain(log)}
+    return {"critique": verdict, "trouble": trouble, "calls": state["calls"] + plain_calls(log)}
 
 
-def judge(state: State, runtime: Runtime[Context]) -> Update:
+def judge(state: State, runtime: Runtime[DocsContext]) -> Update:
     """Code scores the round, chooses the one fix, and decides whether there is another round."""
     context = runtime.context
     verdict = Critique(**state["critique"]) if state["critique"] else None
@@ -215,7 +204,7 @@ def route(state: State) -> Literal["generate", "adjudicate"]:
     return "adjudicate" if state["stop"] else "generate"
 
 
-def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
+def adjudicate(state: State, runtime: Runtime[DocsContext]) -> Update:
     """ADJUDICATOR, a third model, resolves contradictions in the best draft and adds nothing."""
     context, log = runtime.context, list[CallStats]()
     best = best_round(state["rounds"])
@@ -233,10 +222,10 @@ def adjudicate(state: State, runtime: Runtime[Context]) -> Update:
     except (PromptTooLarge, ReplyRejected) as error:
         text, said = "", f"skipped: {error}"
     context.tell_failed(log)
-    return {"adjudicated": text, "adjudication": said, "adjudication_calls": _plain(log)}
+    return {"adjudicated": text, "adjudication": said, "adjudication_calls": plain_calls(log)}
 
 
-def settle(state: State, runtime: Runtime[Context]) -> Update:
+def settle(state: State, runtime: Runtime[DocsContext]) -> Update:
     """Code keeps the best candidate, mends it, verifies it as it ships, and names the outcome."""
     context = runtime.context
     _starting(state, context, "settle")
@@ -263,23 +252,18 @@ def _findings(plain: Sequence[dict[str, Any]]) -> list[Finding]:
     return [Finding(**item) for item in plain]
 
 
-def _check(state: State, context: Context, text: str) -> list[Finding]:
+def _check(state: State, context: DocsContext, text: str) -> list[Finding]:
     return check_document(
         text, context.facts, off=context.rules_off, source_text=state["source"], examples=context.examples
     )
 
 
-def _keeps_the_facts(findings: Sequence[Finding], context: Context, given: Round) -> bool:
+def _keeps_the_facts(findings: Sequence[Finding], context: DocsContext, given: Round) -> bool:
     """Return whether the text with these findings states no fewer of the facts than the draft it was made from."""
     return context.facts is None or code_scores(findings, context.facts).contract >= (given["contract"] or 0)
 
 
-def _starting(state: State, context: Context, node: str, role: Role | None = None) -> Progress:
-    model = context.models.bindings[role].model if role else ""
+def _starting(state: State, context: DocsContext, node: str, role: Role | None = None) -> Progress:
     done = len(state["rounds"])
     number = done if node in ("adjudicate", "settle") else done + 1
-    return context.starting(state["name"], node, number, model)
-
-
-def _plain(log: Sequence[CallStats]) -> list[dict[str, Any]]:
-    return [asdict(item) for item in log]
+    return context.starting(state["name"], node, number, role)

@@ -24,7 +24,7 @@ class Prompts:
 
 
 def load_prompts(pipeline: str, folder: Path | None) -> Prompts:
-    """Return the built-in words of a pipeline with those of ``folder``/PIPELINE.toml laid over them.
+    """Return the built-in words of a pipeline with those of ``folder``/PIPELINE.toml, if any, laid over them.
 
     Raises ConfigError naming file, role and key: what the built-in file does not have, a placeholder that it does
     not know, or one of its own that is missing.
@@ -32,8 +32,9 @@ def load_prompts(pipeline: str, folder: Path | None) -> Prompts:
     built_in = resources.files(__package__).joinpath(f"{pipeline}.toml").read_text(encoding="utf-8")
     words: dict[str, dict[str, str]] = tomllib.loads(built_in)
     origin = {(role, key): "built in" for role, texts in words.items() for key in texts}
-    if folder is not None:
-        path = folder / f"{pipeline}.toml"
+    path = folder / f"{pipeline}.toml" if folder is not None else None
+    # A folder may replace the words of another pipeline alone.
+    if path is not None and (path.exists() or not any(path.parent.glob("*.toml"))):
         for role, key, text in _own_words(path):
             words[role][key] = _checked(path, role, key, text, words)
             origin[role, key] = str(path)

@@ -9,14 +9,14 @@ from reflexion.rounds import Round, best_round
 from reflexion.text import delimit
 
 if TYPE_CHECKING:
-    from reflexion.context import Context
+    from reflexion.context import DocsContext
     from reflexion.pipelines.docs import DocsState
 
 # The conversation is cut back to source, best draft and fix when it would pass this share of the window.
 FULL = 0.7
 
 
-def generator_messages(state: "DocsState", context: "Context") -> list[Message]:
+def generator_messages(state: "DocsState", context: "DocsContext") -> list[Message]:
     """Return what the generator is told.
 
     Same beginning every round, so that the server's prompt cache holds; what changes comes last.
@@ -58,7 +58,7 @@ def _standing(best: Round, bar: int) -> str:
     return f"The score is {best['score']} of 100; {bar} is needed."
 
 
-def critic_messages(state: "DocsState", context: "Context") -> list[Message]:
+def critic_messages(state: "DocsState", context: "DocsContext") -> list[Message]:
     """Return what the critic is told: rules and source first, the same every round, the document last."""
     return [
         Message("system", context.prompts.fill("CRITIC", "system")),
@@ -75,7 +75,7 @@ def critic_messages(state: "DocsState", context: "Context") -> list[Message]:
     ]
 
 
-def adjudicator_messages(state: "DocsState", context: "Context", best: Round) -> list[Message]:
+def adjudicator_messages(state: "DocsState", context: "DocsContext", best: Round) -> list[Message]:
     """Return what the adjudicator is told: source, best draft and the last concern about it."""
     return [
         Message("system", context.prompts.fill("ADJUDICATOR", "system")),

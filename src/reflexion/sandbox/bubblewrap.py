@@ -96,29 +96,30 @@ class Bubblewrap:
 
     def _run(self, job: Job, files: Path, capture: Capture) -> Completed:
         begun = time.monotonic()
-        timed_out = False
+        timed_out = stopped = False
         with _started(self, job, files, capture) as running:
             begins = running.begin(begun + self.start_s)
             if begins:
-                timed_out = not running.wait(job.limits.wall_s)
+                timed_out = not running.wait(job.limits.wall_s, job.until)
+                stopped = timed_out or not running.wait(0)
             elif not running.wait(GOING_S):
                 raise SandboxError(f"sandbox bubblewrap: did not start the job in {self.start_s:g} s")
             running.end()
             code = running.process.returncode
             stdout, stderr, cut = capture.output(job.limits)
-            if begins and code < 0 and not timed_out:
+            if begins and code < 0 and not stopped:
                 raise SandboxError(f"sandbox bubblewrap: killed from outside by signal {-code}")
             if not begins:
                 said = last_line(stderr).removeprefix("bwrap: ") or f"ended with {code} before the job"
                 raise SandboxError(f"sandbox bubblewrap: {said}")
-        exit_code = -signal.SIGKILL if timed_out else exit_code_of(code)
+        exit_code = -signal.SIGKILL if stopped else exit_code_of(code)
         seconds = time.monotonic() - begun
         return Completed(exit_code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
 
     def command(self, job: Job, files: Path, result: int, inner: "InnerDescriptors") -> list[str]:
         """Return the whole chain of commands for a job; ``result`` is the job's own descriptor."""
         executable = self.interpreter.executable
-        variables = environment(executable, PRIVATE, FILES, result)
+        variables = environment(executable, PRIVATE, FILES, result, job.channel)
         python = python_command(executable, job, FILES)
         launch = launch_command(job.limits, job.limits.processes + OWN_PROCESSES, python)
         seen = _seen(self.interpreter.needs)
@@ -238,9 +239,9 @@ class _Running:
                 pid = int(json.loads(os.pread(self.info, INFO_BYTES, 0))["child-pid"])
                 self.init = _Init(pid, os.pidfd_open(pid), self.filtered)
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the chain's end; return False when the time is up first."""
-        return ready(seconds, self.first)
+    def wait(self, seconds: float, stop: int | None = None) -> bool:
+        """Wait for the chain's end, or for ``stop``; return False when the time is up first."""
+        return ready(seconds, self.first, *([] if stop is None else [stop]))
 
     def end(self) -> None:
         """Kill whatever is left, and see it gone. Raises SandboxError when it does not go."""
@@ -272,7 +273,7 @@ def _started(sandbox: Bubblewrap, job: Job, files: Path, capture: Capture) -> It
             stdin=gate.inside.fileno(),
             stdout=capture.stdout,
             stderr=capture.stderr,
-            pass_fds=[capture.result, *inner.all()],
+            pass_fds=[capture.result, *inner.all(), *([] if job.channel is None else [job.channel])],
             env={},  # the first process of the sandbox can be asked for its environment
             cwd="/",
             start_new_session=True,

@@ -70,8 +70,9 @@ class Leash:
         self.inside.close()
 
 
-def ready(seconds: float, descriptor: int) -> bool:
-    """Return whether the descriptor becomes readable within the time; a process's does when it ends."""
+def ready(seconds: float, *descriptors: int) -> bool:
+    """Return whether one of the descriptors becomes readable within the time; a process's does when it ends."""
     poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(max(0.0, seconds) * 1000))

@@ -55,6 +55,11 @@ class Job:
     files: Mapping[str, bytes]
     arguments: tuple[str, ...]
     limits: Limits = Limits()
+    channel: int | None = None
+    """A descriptor that the child inherits as well; REFLEXION_CHANNEL_FD names it there. It stays open here."""
+    until: int | None = None
+    """A descriptor of which the child gets nothing: as soon as it is readable, or its other end closed, the job is
+    killed."""
 
     def __post_init__(self) -> None:
         for path in self.files:

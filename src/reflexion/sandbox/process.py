@@ -11,7 +11,7 @@ from pathlib import Path
 from reflexion.errors import SandboxError
 from reflexion.sandbox.capture import Capture, capturing, last_line
 from reflexion.sandbox.family import Family, processes_of_user
-from reflexion.sandbox.gate import Gate
+from reflexion.sandbox.gate import Gate, ready
 from reflexion.sandbox.interpreter import Interpreter
 from reflexion.sandbox.job import Completed, Job, laid_out
 from reflexion.sandbox.launch import environment, launch_command, python_command
@@ -47,7 +47,7 @@ class ProcessLimits:
 
     def _run(self, job: Job, folder: Path, capture: Capture) -> Completed:
         begun = time.monotonic()
-        timed_out = False
+        timed_out = stopped = False
         with Gate() as gate:
             process = self._start(job, folder, capture, gate.inside.fileno())
             gate.inside.close()
@@ -56,14 +56,15 @@ class ProcessLimits:
                 begins = gate.marked(START_S)
                 if begins:
                     gate.open()
-                    timed_out = not _wait(process, family, time.monotonic() + job.limits.wall_s)
+                    timed_out = not _wait(process, family, time.monotonic() + job.limits.wall_s, job.until)
+                    stopped = timed_out or not _ended(process)
             finally:
                 family.kill()
                 process.wait()
         stdout, stderr, cut = capture.output(job.limits)
         if not begins:
             raise SandboxError(f"sandbox process: {last_line(stderr) or 'did not start the job'}")
-        code = -signal.SIGKILL if timed_out else process.returncode
+        code = -signal.SIGKILL if stopped else process.returncode
         seconds = time.monotonic() - begun
         return Completed(code, timed_out, stdout, stderr, capture.result_bytes(job.limits), cut, seconds)
 
@@ -77,17 +78,17 @@ class ProcessLimits:
             stdin=gate,
             stdout=capture.stdout,
             stderr=capture.stderr,
-            pass_fds=(capture.result,),
-            env=environment(self.interpreter.executable, home, files, capture.result),
+            pass_fds=[capture.result, *([] if job.channel is None else [job.channel])],
+            env=environment(self.interpreter.executable, home, files, capture.result, job.channel),
             cwd=home,
             start_new_session=True,
         )
 
 
-def _wait(process: "subprocess.Popen[bytes]", family: Family, until: float) -> bool:
-    """Wait for the job's first process and look at its children meanwhile; return False when the time is up."""
+def _wait(process: "subprocess.Popen[bytes]", family: Family, until: float, stop: int | None) -> bool:
+    """Wait for the job's first process or ``stop``, and look at its children; return False when the time is up."""
     looked = time.monotonic()
-    while not _ended(process):
+    while not _ended(process) and not (stop is not None and ready(0, stop)):
         now = time.monotonic()
         if now >= until:
             return False

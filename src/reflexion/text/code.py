@@ -39,6 +39,18 @@ def extract_code(reply: str, language: str = "python") -> str:
     Raises ``ReplyRejected`` where there is no such code, it does not parse, or blocks differ; ``ReplyEmpty`` where
     there is no text at all.
     """
+    good = code_blocks(reply, language)
+    if len(good) > 1:
+        message = f"the reply holds {len(good)} different {language} blocks that could be meant; ask for exactly one"
+        raise ReplyRejected(message, reply)
+    return good[0]
+
+
+def code_blocks(reply: str, language: str = "python") -> list[str]:
+    """Return all the different blocks that `extract_code` would choose from, at least one.
+
+    Raises ``ReplyRejected`` where there is none, or none parses; ``ReplyEmpty`` where there is no text at all.
+    """
     raw = reply.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     text = unwrap(strip_thinking(raw))
     if not text.strip():
@@ -48,13 +60,8 @@ def extract_code(reply: str, language: str = "python") -> str:
     tagged = [block for block in blocks if block.tagged]
     for candidates in (tagged, [block for block in blocks if not block.tagged], _unfenced(search, blocks)):
         good = _distinct(block.code for block in candidates if block.good)
-        if len(good) > 1:
-            message = (
-                f"the reply holds {len(good)} different {language} blocks that could be meant; ask for exactly one"
-            )
-            raise ReplyRejected(message, reply)
         if good:
-            return good[0]
+            return good
     raise ReplyRejected(_why_none(search, language, tagged), reply)
 
 

@@ -1,0 +1,158 @@
+"""The pytest plugin that tells what happens to each test. Never imported here: it is sent into the sandbox.
+
+A test passed when pytest says so of each of its phases, its function returned, no assertion of the suite failed
+meanwhile (a candidate's ``__exit__`` can swallow the error), and nothing of it was skipped or expected to fail. Its
+lines are those of the assertions that held.
+"""
+
+import os
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+from _pytest.assertion import rewrite
+
+LONGEST = 4000
+# As they are before a candidate can put others in their place. No json: its encoder is Python, and can be changed.
+WRITE, GETPID = os.write, os.getpid
+
+
+def hexed(text: str) -> str:
+    """Return a text's bytes in hexadecimal, "-" for none."""
+    return text[:LONGEST].encode("utf-8", "backslashreplace").hex() or "-"
+
+
+class Test:
+    """What is known of the test that runs."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.returned = False
+        self.raised = ""
+        self.swallowed = 0
+        self.seen: list[str] = []
+        self.why = ""
+        self.lines: set[int] = set()
+
+    def outcome(self) -> str:
+        """Return one word for how it ended."""
+        for word in ("error", "failed", "xfailed", "skipped"):
+            if word in self.seen:
+                return word
+        if not self.returned or self.seen != ["setup", "call", "teardown"]:
+            return "incomplete"
+        return "swallowed" if self.swallowed else "passed"
+
+
+class Reporter:
+    """Writes records to a descriptor, each a line that begins with ``prefix``."""
+
+    def __init__(self, result: int, prefix: str, canaries: list[str]) -> None:
+        self._result, self._prefix, self._canaries = result, prefix, canaries
+        self.look: Any = None
+        """A ``kinds.Look``, where the candidate is in this process."""
+        self._process = GETPID()
+        self._test = Test("")
+        self._ended = False
+        # Called of each assertion, and then either an error is raised or pytest_assertion_pass follows.
+        _watch(rewrite, "_format_explanation", self._failed_assertion)
+        _watch(pytest.fail.Exception, "__init__", self._failed_assertion)
+
+    def _say(self, *words: str) -> None:
+        if GETPID() == self._process:  # a fork is none of ours
+            WRITE(self._result, f"{' '.join((self._prefix, *words))}\n".encode("ascii"))
+
+    def _failed_assertion(self) -> None:
+        self._test.swallowed += 1
+
+    def end(self, code: int) -> bool:
+        """Tell how pytest ended; return whether the session came to its end."""
+        self._say("end", str(code))
+        return self._ended
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Look at the classes before anything of the suite is imported; pytest has changed its own by now."""
+        if self.look is not None:
+            self.look.begin()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put one of the tests that must fail first, the others last."""
+        first = [item for item in items if item.name in self._canaries[:1]]
+        last = [item for item in items if item.name in self._canaries[1:]]
+        items[:] = [*first, *(item for item in items if item.name not in self._canaries), *last]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Tell which tests there are."""
+        self._say("collected", *(hexed(name_of(item.nodeid)) for item in session.items))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Tell what could not be collected."""
+        if not report.passed:
+            self._say("uncollected", hexed(report.outcome), hexed(str(report.longrepr or "")))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Tell that a test begins."""
+        self._test = Test(name_of(nodeid))
+        self._say("begin", hexed(self._test.name))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """See for ourselves whether the test's function returns."""
+        try:
+            value = yield
+        except BaseException as error:
+            self._test.raised = f"{type(error).__name__}"
+            raise
+        if self._test.name == name_of(pyfuncitem.nodeid):
+            self._test.returned = True
+        return value
+
+    def pytest_assertion_pass(self, lineno: int) -> None:
+        """Note an assertion that held."""
+        self._test.swallowed -= 1
+        self._test.lines.add(lineno)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what pytest says of a phase."""
+        test = self._test
+        if hasattr(report, "wasxfail"):
+            test.seen.append("xfailed")
+        elif report.skipped:
+            test.seen.append("skipped")
+        elif report.failed:
+            test.seen.append("failed" if report.when == "call" else "error")
+        elif type(report) is pytest.TestReport and report.when is not None:
+            test.seen.append(report.when)
+        if not report.passed:
+            test.why = test.why or report.longreprtext
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Tell how the test ended."""
+        test = self._test
+        lines = ",".join(map(str, sorted(test.lines))) or "-"
+        name = hexed(test.name if test.name == name_of(nodeid) else "?")
+        self._say("test", name, test.outcome(), hexed(test.raised), lines, hexed(test.why))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Note that the session came to its end, and tell of strange classes, before pytest collects garbage."""
+        self._ended = True
+        if self.look is not None and (found := self.look.strange()):
+            self._say("strange", hexed(found))
+
+
+def name_of(nodeid: str) -> str:
+    """Return a test's name without its file."""
+    return nodeid.partition("::")[2] or nodeid
+
+
+def _watch(owner: object, name: str, note: Callable[[], None]) -> None:
+    """Have ``note`` called whenever a function of pytest is."""
+    original: Callable[..., object] = getattr(owner, name)
+
+    def watching(*arguments: object, **words: object) -> object:
+        note()
+        return original(*arguments, **words)
+
+    setattr(owner, name, watching)
