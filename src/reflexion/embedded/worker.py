@@ -13,7 +13,8 @@ import sys
 import threading
 from typing import TypedDict
 
-# What other prompts left behind, kept so that calls that take turns on one model find their prefix again.
+# What other prompts left behind, kept so that calls that take turns on one model find their prefix again: some 11,000
+# tokens of the demo model. llama.cpp keeps the newest in any case, which may be all there is room for of a large one.
 PROMPT_CACHE_MIB = 256
 WARNINGS_ONLY = 2
 
