@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 from pydantic import BaseModel
 
-from reflexion.config import Config, Role, RoleSettings, ServerSettings
+from reflexion.config import DOCS_ROLES, Config, Role, RoleSettings, ServerSettings
 from reflexion.ollama.binding import bind
 from reflexion.ollama.client import Clients
 from reflexion.ollama.guard import Deadlines, Watchdog
@@ -117,7 +117,7 @@ class Verdict(BaseModel):
 
 
 def test_our_own_preflight_and_call_go_through(subject: Subject) -> None:
-    names = dict(zip(Role, subject.models, strict=True))
+    names = dict(zip(DOCS_ROLES, subject.models, strict=True))
     options = {"num_ctx": 512, "num_predict": 48, "temperature": 0}
     config = Config.model_validate({"model_registry": names, "roles": dict.fromkeys(names, options)})
     with Server(subject.base_url) as server:
