@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
+from reflexion.sandbox.tree import Tree
+
 if TYPE_CHECKING:
     from reflexion.config import SandboxSettings
 
@@ -60,6 +62,8 @@ class Job:
     until: int | None = None
     """A descriptor of which the child gets nothing: as soon as it is readable, or its other end closed, the job is
     killed."""
+    tree: Tree | None = None
+    """A folder that the child sees besides."""
 
     def __post_init__(self) -> None:
         for path in self.files:
