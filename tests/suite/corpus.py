@@ -43,6 +43,13 @@ def parse(text: str) -> dict[str, str]:
 WRONG = "def add(a, b):\n    return None\n\ndef parse(text):\n    return None\n\n"
 # What does not end by itself gets little time.
 ENDLESS = frozenset({"endless_loop", "endless_loop_at_import", "memory"})
+# Once they run these are like exit_at_import and exit_in_a_test: they differ in how they hide it from a scan.
+HIDDEN_EXITS = frozenset(
+    {"attribute_by_annotation", "attribute_by_formatter", "attribute_by_match", "attribute_by_operator"}
+    | {"attribute_by_wraps", "annotation_by_dispatch", "builtins_by_function", "compile_text", "dataclass_sys"}
+    | {"eval_by_map", "exec_text", "finaliser", "import_by_name", "importlib", "pickle", "random_os", "subclasses"}
+    | {"threading_sys", "warnings_hook", "exit_with_every_code", "sys_exit_at_import", "sys_exit_in_a_test"}
+)
 
 
 def solutions(name: str) -> dict[str, str]:

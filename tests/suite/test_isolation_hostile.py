@@ -110,9 +110,9 @@ import os, re, sys
 def double(x):
     found = []
     for top in ("/job", "/tmp", "/proc", "/dev/shm", "/home", "/root", "/var", "/etc"):
-        for folder, _, files in os.walk(top, onerror=lambda _: None):
-            if folder.count("/") > 5:
-                continue
+        for folder, folders, files in os.walk(top, onerror=lambda _: None):
+            if folder.count("/") >= (2 if folder.startswith("/proc") else 5):
+                folders.clear()
             for file in files:
                 path = os.path.join(folder, file)
                 if re.fullmatch(r"/proc/(kmsg|kcore|.*pagemap|.*/mem|.*clear_refs)", path):

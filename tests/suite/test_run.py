@@ -13,14 +13,14 @@ from reflexion.sandbox import Completed, Job, Sandbox, open_sandbox
 from reflexion.suite.result import SuiteRun
 from reflexion.suite.run import SUMMARY_LENGTH, Collected, collect, run_suite, run_without_scan
 from tests.sandbox_support import Watch, bubblewrap, watched
-from tests.suite.corpus import ENDLESS, HONEST, SUITE, hostile, solutions
+from tests.suite.corpus import ENDLESS, HIDDEN_EXITS, HONEST, SUITE, hostile, solutions
 from tests.suite.test_scan import FOR_THE_RUN
 
 HOSTILE = hostile()
 LIMIT_S = 60.0  # of what ends by itself, on a machine that is busy
 SHORT_S = 2.0
 # In one process with the tests these pass, whatever canaries, counts and tokens say: only the scan stops them there.
-ONLY_THE_SCAN = ("equal_to_all", "equal_by_metaclass", "read_the_tests_by_open")
+ONLY_THE_SCAN = ("equal_to_all", "lying_dict", "read_the_tests_by_open")
 CLASSES = """\
 import pytest
 
@@ -130,7 +130,7 @@ def test_an_honest_solution_passes(isolate: bool, sandbox: Sandbox, collected: C
     )
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", sorted(HOSTILE.keys() - HIDDEN_EXITS))
 def test_isolation_alone_stops_it(name: str, sandbox: Sandbox, collected: Collected, watch: Watch) -> None:
     candidate = HOSTILE[name].replace("MARKER", watch.marker)
     run = run_without_scan(candidate, SUITE, sandbox, limit_s=limit(name), collected=collected)
@@ -193,7 +193,21 @@ def test_a_class_made_at_run_time_is_seen(text: str, sandbox: Sandbox, collected
     candidate = f"{HONEST}\n\nKEPT = {text}\n"
     run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
     refused(run)
-    assert run.reason.startswith(f"makes the class {EQUAL[text]} in a way")
+    assert run.reason.startswith(f"makes or changes the class {EQUAL[text]} in a way")
+
+
+def test_a_class_made_in_a_test_is_seen(sandbox: Sandbox, collected: Collected) -> None:
+    candidate = HOSTILE["equal_by_type"]
+    run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    assert "makes or changes the class Equal" in run.reason
+
+
+def test_a_class_of_others_that_is_changed_is_seen(sandbox: Sandbox, collected: Collected) -> None:
+    """By another name, which no scan follows: both sides of a comparison could come to go through it."""
+    candidate = f"import json\n\nother = json.JSONEncoder\nother.encode = lambda self, value: '0'\n\n\n{HONEST}"
+    run = run_suite(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    refused(run)
+    assert run.reason.startswith("makes or changes the class JSONEncoder in a way")
 
 
 def test_ordinary_classes_are_not_strange(sandbox: Sandbox, collected: Collected) -> None:
@@ -324,3 +338,40 @@ def test_nothing_of_the_environment_reaches_the_run(
     monkeypatch.setenv("PYTEST_PLUGINS", "nothing_of_that_name")
     monkeypatch.setenv("PYTHONPATH", os.fspath(Path(__file__).parent))
     assert run_suite(HONEST, SUITE, sandbox, limit_s=LIMIT_S, collected=collected).passed
+
+
+WITH_MOCKS = """\
+import asyncio
+from unittest.mock import MagicMock, Mock, patch
+
+from solution import Stopwatch, gather_limited, retry
+
+
+class Clock:
+    def now(self):
+        return 1.0
+
+
+def test_mocks(monkeypatch):
+    flaky = Mock(side_effect=[ValueError(), 3])
+    flaky.__name__ = "flaky"
+    assert retry(2)(flaky)() == 3
+    assert MagicMock() != 3
+    monkeypatch.setattr(Clock, "now", lambda self: 2.0)
+    with patch.object(Clock, "now", return_value=4.0):
+        assert Stopwatch(Clock()).lap() == 4.0
+
+
+def test_loop():
+    async def job():
+        return 1
+
+    assert asyncio.run(gather_limited([job, job], 2)) == [1, 1]
+"""
+
+
+def test_what_mocks_and_loops_do_to_classes_is_not_strange(sandbox: Sandbox) -> None:
+    ordinary = solutions("ordinary.txt")
+    candidate = "\n".join(ordinary[name] for name in ("async_worker", "decorators", "protocol"))
+    run = run_suite(candidate, WITH_MOCKS, sandbox, limit_s=LIMIT_S)
+    assert (run.reason, run.mode, run.passes) == ("", "in-process", 2)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reflexion.suite.modules import Policy
+from reflexion.suite.names import is_dunder
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -21,6 +22,7 @@ class Bindings:
         self.classes: dict[str, ast.ClassDef] = {}
         self.counts: Counter[str] = Counter()
         self.private: set[str] = set()
+        self.ambiguous: set[str] = set()
         self.registers = False
         self.dispatches = False
         self.type_variables: set[str] = set()
@@ -42,7 +44,7 @@ class Bindings:
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
-                self.modules[name] = alias.name if alias.asname else name
+                self._add(self.modules, name, alias.name if alias.asname else name)
         elif isinstance(node, ast.ImportFrom):
             self._note_from(node)
 
@@ -50,7 +52,12 @@ class Bindings:
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
             where = self.modules if self._policy.is_module(whole) else self.imported
-            where[alias.asname or alias.name] = whole
+            self._add(where, alias.asname or alias.name, whole)
+
+    def _add(self, where: dict[str, str], name: str, whole: str) -> None:
+        if {self.modules.get(name, whole), self.imported.get(name, whole)} != {whole}:
+            self.ambiguous.add(name)
+        where[name] = whole
 
     def qualified(self, node: ast.expr) -> str:
         """Return the full name of what was imported and is meant here, such as ``functools.wraps``; else ""."""
@@ -129,6 +136,8 @@ class Names:
             self.own |= set(bound_by(one)) if not isinstance(one, ast.arg) else set()
             if isinstance(one, ast.Global | ast.Nonlocal):
                 self.outside |= set(one.names)
+            elif isinstance(one, ast.alias):
+                self.outside |= set(bound_by(one))  # what is imported is looked at as such, wherever it is
             # What is bound in a comprehension is bound there only.
             if not isinstance(one, (*_INNER, *_COMPREHENSIONS)):
                 body += ast.iter_child_nodes(one)
@@ -138,3 +147,13 @@ class Names:
 def _parameters(node: Scope) -> list[ast.arg]:
     found = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     return found + [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
+
+
+def special_methods(candidate: str) -> tuple[tuple[int, str], ...]:
+    """Return line and name of each special method that a candidate defines; none when it cannot be read."""
+    try:
+        nodes = list(ast.walk(ast.parse(candidate)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    functions = (one for one in nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple((one.lineno, one.name) for one in functions if is_dunder(one.name))

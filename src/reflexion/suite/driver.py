@@ -10,8 +10,6 @@ its end is one that only the plan names.
 # ruff: noqa: PTH100, PTH109, PTH110, PTH118, PTH120, PTH123
 
 import atexit
-import functools
-import gc
 import json
 import os
 import select
@@ -31,13 +29,10 @@ def run(plan: "dict[str, Any]", folder: str, result: int) -> int:
     here = os.path.join(FOLDER, folder)
     sys.path.insert(0, here)
     pytest, reporter = import_module("pytest"), import_module("reporter")
-    strange = None
+    told = reporter.Reporter(result, f"{plan['token']} {folder}", plan["canaries"])
     if plan["vetted"] is not None:
-        kinds = import_module("kinds")
-        before, vetted = kinds.all_kinds(), {(line, name) for line, name in plan["vetted"]}
-        strange = functools.partial(kinds.strange_kind, before, os.path.join(here, "solution.py"), vetted)
-        gc.disable()  # classes refer to themselves, so that none of them is gone at the end
-    told = reporter.Reporter(result, f"{plan['token']} {folder}", plan["canaries"], strange)
+        vetted = {(line, name) for line, name in plan["vetted"]}
+        told.look = import_module("kinds").Look(os.path.join(here, "solution.py"), vetted)
     places = ["-c", os.path.join(FOLDER, "pytest.ini"), f"--rootdir={here}", f"--confcutdir={here}"]
     places.append(f"--basetemp={os.path.join(os.getcwd(), 'pytest-' + folder)}")
     if plan["collect_only"]:

@@ -1,10 +1,13 @@
-"""Looks, inside the sandbox, at the classes that came into being since a candidate was imported.
+"""Looks, inside the sandbox, at the classes that came into being or were changed since a candidate was imported.
 
-The scan has looked at each comparison that a class statement defines. A class that was put together at run time could
-have others; so every one that a class has must be of a line that was looked at, or of somebody else's file. Never
-imported here: it is sent into the job, with ``reporter.py``.
+A class of somebody else that got another method could make both sides of a comparison the same. And the scan has
+looked at each comparison that a class statement defines, but a class that was put together at run time could have
+others; so every one that a class has must be of a line that was looked at, or of somebody else's file. Never imported
+here: it is sent into the job, with ``reporter.py``.
 """
 
+import gc
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -33,15 +36,41 @@ def all_kinds() -> dict[int, type]:
     return found
 
 
-def strange_kind(before: dict[int, type], file: str, vetted: set[tuple[int, str]]) -> str:
-    """Return the name of a class that is not as the scan saw it, "" when there is none.
+def _methods(kind: type) -> dict[str, int]:
+    """Return what can be called of a class, by identity."""
+    return {name: id(value) for name, value in list(NAMESPACE(kind).items()) if callable(value) or _function(value)}
 
-    ``file`` is the candidate's. ``vetted`` are line and name of each special method that its text defines.
+
+class Look:
+    """A look at all classes, at two times. ``file`` is the candidate's. ``vetted`` are line and name of each special
+    method that its text defines.
     """
-    for number, kind in all_kinds().items():
-        if number not in before and _is_strange(kind, file, vetted):
-            return type.__dict__["__qualname__"].__get__(kind) or "a class"
-    return ""
+
+    def __init__(self, file: str, vetted: set[tuple[int, str]]) -> None:
+        self._file, self._vetted = file, vetted
+        self._before: dict[int, dict[str, int]] = {}
+
+    def begin(self) -> None:
+        """Look at the classes there are before the candidate is imported."""
+        self._before = {number: _methods(kind) for number, kind in all_kinds().items()}
+        gc.disable()  # classes refer to themselves, so that none of them is gone at the end
+
+    def strange(self) -> str:
+        """Return the name of a class that is not as the scan saw it, or not as it was; "" when there is none."""
+        for number, kind in all_kinds().items():
+            known = self._before.get(number)
+            if _is_strange(kind, self._file, self._vetted) if known is None else _is_changed(kind, self._file, known):
+                return type.__dict__["__qualname__"].__get__(kind) or "a class"
+        return ""
+
+
+def _is_changed(kind: type, file: str, known: dict[str, int]) -> bool:
+    """Say whether a class got something of the candidate's, or what is no function; mocks change themselves."""
+    if getattr(sys.modules.get("unittest.mock"), "NonCallableMock", None) in MRO(kind):
+        return False
+    names = NAMESPACE(kind)
+    changed = [names[name] for name, number in _methods(kind).items() if known.get(name) != number]
+    return any(_function(value) is None or _line(value, file) for value in changed)
 
 
 def _is_strange(kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:
@@ -58,10 +87,10 @@ def _is_strange(kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:
 
 
 def _is_known(name: str, value: Any, kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:  # noqa: ANN401
-    if value is None:
+    if value is None or type(value) is getattr(sys.modules.get("unittest.mock"), "MagicProxy", None):
         return True
     if type(value) in NATIVE:
-        return value.__objclass__ is kind or name not in COMPARING
+        return name not in COMPARING or (value.__name__ == name and value.__objclass__ in MRO(kind))
     code = getattr(_function(value), "__code__", None)
     if code is None:
         return False

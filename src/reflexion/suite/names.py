@@ -91,3 +91,8 @@ CONTAINERS = frozenset(
 EXCEPTIONS = frozenset(
     name for name in dir(builtins) if name.endswith(("Error", "Exception", "Interrupt", "Exit", "Iteration"))
 )
+
+
+def is_dunder(name: str) -> bool:
+    """Say whether a name is one of the language's own, such as ``__init__``."""
+    return name.startswith("__") and name.endswith("__") and len(name) > 4

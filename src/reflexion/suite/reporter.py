@@ -7,6 +7,7 @@ lines are those of the assertions that held.
 
 import os
 from collections.abc import Callable, Generator
+from typing import Any
 
 import pytest
 from _pytest.assertion import rewrite
@@ -46,8 +47,10 @@ class Test:
 class Reporter:
     """Writes records to a descriptor, each a line that begins with ``prefix``."""
 
-    def __init__(self, result: int, prefix: str, canaries: list[str], strange: Callable[[], str] | None) -> None:
-        self._result, self._prefix, self._canaries, self._strange = result, prefix, canaries, strange
+    def __init__(self, result: int, prefix: str, canaries: list[str]) -> None:
+        self._result, self._prefix, self._canaries = result, prefix, canaries
+        self.look: Any = None
+        """A ``kinds.Look``, where the candidate is in this process."""
         self._process = GETPID()
         self._test = Test("")
         self._ended = False
@@ -64,10 +67,14 @@ class Reporter:
 
     def end(self, code: int) -> bool:
         """Tell how pytest ended; return whether the session came to its end."""
-        if self._strange is not None and (found := self._strange()):
-            self._say("strange", hexed(found))
         self._say("end", str(code))
         return self._ended
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Look at the classes before anything of the suite is imported; pytest has changed its own by now."""
+        if self.look is not None:
+            self.look.begin()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put one of the tests that must fail first, the others last."""
@@ -127,9 +134,12 @@ class Reporter:
         name = hexed(test.name if test.name == name_of(nodeid) else "?")
         self._say("test", name, test.outcome(), hexed(test.raised), lines, hexed(test.why))
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Note that the session came to its end."""
+        """Note that the session came to its end, and tell of strange classes, before pytest collects garbage."""
         self._ended = True
+        if self.look is not None and (found := self.look.strange()):
+            self._say("strange", hexed(found))
 
 
 def name_of(nodeid: str) -> str:

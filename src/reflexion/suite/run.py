@@ -9,11 +9,12 @@ from math import ceil
 from typing import NamedTuple
 
 from reflexion.sandbox import Completed, Limits, Sandbox
+from reflexion.suite.bindings import special_methods
 from reflexion.suite.isolation import decide, isolated, target_names
 from reflexion.suite.jobs import SUITE_FILE, Plan, new_canaries, run_job, source_bytes, with_canaries
 from reflexion.suite.records import Told
 from reflexion.suite.result import Failure, Flag, Mode, SuiteRun
-from reflexion.suite.scan import scan, special_methods
+from reflexion.suite.scan import scan
 from reflexion.suite.source import TARGET, Suite, read_suite
 from reflexion.suite.stubs import stub
 
@@ -201,7 +202,7 @@ class _Verdict:
         if len(caught) != len(self._plan.canaries) or told.end != 1:
             return "a test that must fail did not: the outcomes are not to be trusted"
         if told.strange:
-            return f"makes the class {told.strange} in a way that cannot be looked at: use a class statement"
+            return f"makes or changes the class {told.strange} in a way that cannot be looked at"
         if self._completed.exit_code != self._plan.code:
             return f"ended the process with {self._completed.exit_code}"
         return ""

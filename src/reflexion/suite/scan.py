@@ -41,16 +41,6 @@ def scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
         return (Flag(1, "no Python that can be read: null bytes, lone surrogates, or nested too deeply"),)
 
 
-def special_methods(candidate: str) -> tuple[tuple[int, str], ...]:
-    """Return line and name of each special method that a candidate defines; none when it cannot be read."""
-    try:
-        nodes = list(ast.walk(ast.parse(candidate)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    functions = (one for one in nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
-    return tuple((one.lineno, one.name) for one in functions if _is_dunder(one.name))
-
-
 def _scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
     candidate.encode()
     cookies = [Flag(number, f"a codec of its own ({found})") for number, found in _cookies(candidate)]
@@ -89,7 +79,7 @@ class Visitor(ast.NodeVisitor):
         for alias in node.names:
             if not self._policy.may_import(alias.name):
                 self._flag(node, f"imports {alias.name}")
-            self._check_bound(node, alias.asname or alias.name.partition(".")[0])
+            self._check_import(node, alias.asname or alias.name.partition(".")[0])
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
@@ -99,12 +89,19 @@ class Visitor(ast.NodeVisitor):
                 self._flag(node, f"imports {'.' * node.level}{module}")
             elif not is_module and not self._policy.may_use(module, alias.name):
                 self._flag(node, f"imports {alias.name} of {module}")
-            self._check_bound(node, alias.asname or alias.name)
+            self._check_import(node, alias.asname or alias.name)
+
+    def _check_import(self, node: ast.AST, name: str) -> None:
+        self._check_bound(node, name)
+        if self._in_class() or name in self._bindings.ambiguous:
+            self._flag(node, f"imports {name} where it could be taken for something else")
 
     # Names
 
     def _is_local(self, name: str) -> bool:
         """Say whether a name here is a function's own, whatever the module has under it."""
+        if self._in_class():
+            return False  # what a class binds and removes again is looked for in the module
         inner = [one for one in self._around if isinstance(one, Names)]
         for scope in reversed(inner):
             if name in scope.outside:
@@ -139,9 +136,9 @@ class Visitor(ast.NodeVisitor):
 
     def _check_read(self, node: ast.Name) -> None:
         name = node.id
-        in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
+        in_class = self._in_class()
         own = name == "__name__" or (in_class and name in names.PROTOCOL)
-        if name in names.REFUSED_NAMES or (_is_dunder(name) and not own):
+        if name in names.REFUSED_NAMES or (names.is_dunder(name) and not own):
             self._flag(node, f"uses {name}")
         elif name in self._bindings.modules:
             self._flag(node, f"hands on the module {name}")
@@ -152,16 +149,19 @@ class Visitor(ast.NodeVisitor):
         imported = self._bindings.imported.get(name)
         return name in names.ATTRIBUTE_CALLS or name == "type" or imported in _NEVER_A_VALUE
 
+    def _in_class(self) -> bool:
+        return bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
+
     def _check_bound(self, node: ast.AST, name: str) -> None:
-        in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
-        if _is_dunder(name) and name not in (names.ASSIGNED - names.COMPARISONS):
+        in_class = self._in_class()
+        if names.is_dunder(name) and name not in (names.ASSIGNED - names.COMPARISONS):
             self._flag(node, f"sets {name}")
         elif (name in names.RELIED_UPON and not in_class) or (name in names.RELIED_UPON_AT_TOP and not self._around):
             self._flag(node, f"gives {name} another meaning")
 
     def visit_Global(self, node: ast.Global) -> None:
         for name in node.names:
-            if name in names.RELIED_UPON_AT_TOP or name in self._bindings.modules or _is_dunder(name):
+            if name in names.RELIED_UPON_AT_TOP or name in self._bindings.modules or names.is_dunder(name):
                 self._flag(node, f"gives {name} another meaning")
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
@@ -200,7 +200,7 @@ class Visitor(ast.NodeVisitor):
     def _check_attribute(self, node: ast.AST, name: str, context: ast.expr_context) -> None:
         if name in names.REFUSED_ATTRIBUTES:
             self._flag(node, f"uses the attribute {name}")
-        elif _is_dunder(name):
+        elif names.is_dunder(name):
             written = not isinstance(context, ast.Load) and name not in {"__name__", "__qualname__", "__doc__"}
             if id(node) not in self._fine and (written or name not in names.READ):
                 self._flag(node, f"uses the attribute {name}")
@@ -251,7 +251,7 @@ class Visitor(ast.NodeVisitor):
     def _check_method(self, node: ast.Call, function: ast.Attribute) -> None:
         if function.attr in {"__setattr__", "__delattr__"} and _is_object(function.value):
             literal = [text for one in node.args[:2] if (text := _text(one)) is not None]
-            if literal and not any(_is_dunder(one) for one in literal):
+            if literal and not any(names.is_dunder(one) for one in literal):
                 self._fine.add(id(function))
         elif function.attr in names.PROTOCOL or function.attr == "__class__":
             self._fine.add(id(function))
@@ -288,7 +288,7 @@ class Visitor(ast.NodeVisitor):
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         owner = self._around[-1] if self._around else None
-        if _is_dunder(node.name) and not (isinstance(owner, ast.ClassDef) and node.name in names.DEFINED):
+        if names.is_dunder(node.name) and not (isinstance(owner, ast.ClassDef) and node.name in names.DEFINED):
             self._flag(node, f"defines {node.name}")
         elif isinstance(owner, ast.ClassDef):
             self._check_comparison(node, owner)
@@ -310,13 +310,13 @@ class Visitor(ast.NodeVisitor):
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.visit(default)
-        in_class = bool(self._around) and isinstance(self._around[-1], ast.ClassDef)
-        self._around.append(Names(node, is_method=in_class))
-        for one in ast.walk(node.args):
-            if isinstance(one, ast.arg):
-                self._check_bound(one, one.arg)
-                if one.annotation is not None:
-                    self._annotation(one.annotation)
+        given = [one for one in ast.walk(node.args) if isinstance(one, ast.arg)]
+        for one in given:
+            if one.annotation is not None:
+                self._annotation(one.annotation)
+        self._around.append(Names(node, is_method=self._in_class()))
+        for one in given:
+            self._check_bound(one, one.arg)
         for part in body:
             self.visit(part)
         self._around.pop()
@@ -371,15 +371,11 @@ class Visitor(ast.NodeVisitor):
         if len(names.EXCEPTIONS & last) > 2:
             self._flag(node, "an exception of too many kinds")
         defined = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
-        defined = {name for name in defined if _is_dunder(name)}
+        defined = {name for name in defined if names.is_dunder(name)}
         if last & names.SCALARS and "Enum" not in " ".join(said) and defined - names.ON_SCALARS:
             self._flag(node, f"a kind of {min(last & names.SCALARS)} with {min(defined - names.ON_SCALARS)} of its own")
         elif last & (names.CONTAINERS | names.SCALARS) and defined & (names.COMPARISONS | {"__contains__"}):
             self._flag(node, "a kind of a built-in type that compares in its own way")
-
-
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
 def _text(node: ast.expr) -> str | None:
