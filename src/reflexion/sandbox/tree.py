@@ -32,7 +32,7 @@ class Tree:
         """Return what replaces a file as files of a job, in the order of ``replaced``."""
         return {f"{REPLACED}/{number}": content for number, content in enumerate(self.replaced.values())}
 
-    def copied(self) -> dict[str, bytes]:
+    def copied(self, most_files: int = MOST_FILES, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
         """Return the whole folder as files of a job. Raises InputError when it is too large, OSError."""
         files: dict[str, bytes] = {}
         size = 0
@@ -41,8 +41,8 @@ class Tree:
             content = self.replaced.get(relative)
             files[f"{COPIED}/{relative}"] = path.read_bytes() if content is None else content
             size += len(files[f"{COPIED}/{relative}"])
-            if len(files) > MOST_FILES or size > MOST_BYTES:
-                most = f"{MOST_FILES} files or {MOST_BYTES // 1024**2} MiB"
+            if len(files) > most_files or size > most_bytes:
+                most = f"{most_files} files or {most_bytes // 1024**2} MiB"
                 raise InputError(f"{self.root}: more than {most} to copy into the sandbox; run it as an ordinary user")
         return files
 
