@@ -136,7 +136,8 @@ def _draws(bug: Bug, rate: float, seed: int) -> Iterator[str]:
         if chance.random() >= rate:
             yield bug.right
         else:
-            yield bug.wrong if chance.random() < 0.5 else _useless(bug, str(number))
+            # No model writes the same twice; a candidate that comes back byte for byte ends the loop.
+            yield f"{bug.wrong}# {number}\n" if chance.random() < 0.5 else _useless(bug, str(number))
 
 
 def _useless(bug: Bug, answer: str) -> str:
