@@ -2,10 +2,13 @@
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reflexion.config import SandboxSettings
 from reflexion.errors import InputError
@@ -13,6 +16,8 @@ from reflexion.healing.judge import Judge, limits_for
 from reflexion.healing.module import load_module
 from reflexion.healing.project import find_project
 from reflexion.sandbox import Sandbox, open_sandbox
+from reflexion.suite.relative import scan_beside
+from reflexion.suite.scan import scan
 from tests.code_support import patch, result
 from tests.heal_support import BUG, FILES, FIXED, INI, TESTS, WRONG, debugger, fix, lay_out, mode_of, told
 from tests.ollama_double import Act, OllamaDouble, reply
@@ -297,6 +302,45 @@ def test_what_the_module_does_itself_is_allowed_and_what_is_new_is_flagged(tmp_p
         done = one(text)
         assert (done.passed, [flag.what for flag in done.flags]) == (False, [what]), text
     assert {"os", "sys"} <= one.more_imports
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_scan_beside_the_original(broken: bool) -> None:
+    original = "import os\nimport numpy as np\nfrom .near import one\nx = os.sep\n" + "def (\n" * broken
+    fine = "import os\nimport numpy as np\nx = os.sep * 2\ny = np.zeros(3)\n"
+    assert scan_beside(fine, original, frozenset()) == ()
+    for line, what in [
+        ("import socket", "imports socket"),
+        ("z = os.getcwd()", "uses os.getcwd"),
+        ("z = eval('1')", "uses eval"),
+        ("z = x.__dict__", "uses the attribute __dict__"),
+        ("import pandas", "imports pandas"),
+    ]:
+        assert [flag.what for flag in scan_beside(f"{fine}{line}\n", original, frozenset())] == [what]
+    if not broken:
+        assert scan_beside("from .near import one, two\n", original, frozenset()) == ()
+    assert scan_beside("def (", original, frozenset())[0].what.startswith("no Python that can be read")
+
+
+@given(st.text(), st.text())
+def test_the_scan_beside_takes_any_text(candidate: str, original: str) -> None:
+    flags = scan_beside(candidate, original, frozenset())
+    assert set(flags) <= set(scan(candidate, frozenset()))
+    assert scan_beside(candidate, candidate, frozenset()) == () or not flags or flags[0].what.startswith("no Python")
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\r\0")), st.sampled_from(["\n", "\r\n"]))
+def test_a_module_that_is_written_back_is_the_same(text: str, newline: str) -> None:
+    data = ("x = 1\n" + text).replace("\n", newline).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "one.py")
+        path.write_bytes(data)
+        try:
+            module = load_module(path)
+        except InputError:
+            return  # a cookie that names no codec
+        assert module.encoded(module.text) == data or module.encoding != "utf-8"
+        assert module.diff(module.text, "one.py") == ""
 
 
 def test_what_ends_hides_or_skips_does_not_pass(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ def heal(asked: CodeAsked, fix: str | None, tests: str | None, *, apply: bool) -
         return _passes(judge, asked)
     wishes = Wishes(frozenset(), budget, asked.arguments)
     with asked.reporter() as reporter:
+        if judge.original.timed_out:
+            reporter(Note(f"{project.tests[0]}: {judge.original.reason}; code.limit_s in config.json sets it"))
 
         def make_worker(session: Session[CodeContext]) -> Healer:
             reporter(team_of(session))

@@ -73,14 +73,15 @@ class Judge:
     """
 
     def __init__(self, project: Project, sandbox: Sandbox, limits: Limits, allow: frozenset[str], python: str) -> None:
-        self.project, self.tests = project, project.tests_text()
+        self.project = project
         self._sandbox, self._limits, self._allow, self._python = sandbox, limits, allow, python
         first = self._run(project.module.data)
         self._require_usable(first.told, first.completed)
         self._complete = bool(first.told.collected) and not first.told.uncollected
         self._expected = self._expected_tests(first)
         verdict = _Verdict(first.plan, self._expected, first.completed, first.told, None)
-        self.original = verdict.verdict(first.wall_s)
+        self.original = self._clean(verdict.verdict(first.wall_s))
+        self.tests = project.tests_text(one.test for one in self.original.failures)
         self._before = {name: one.outcome for name, one in first.told.tests.items()}
         self._require_touched(first.told)
 

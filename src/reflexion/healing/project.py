@@ -58,9 +58,11 @@ class Project:
             found += [path for path in below if not one.is_dir() or _is_test(path)]
         return found
 
-    def tests_text(self) -> str:
-        """Return the text of all tests, each file below its name where there are several."""
-        files = self.test_files()
+    def tests_text(self, failing: Iterable[str]) -> str:
+        """Return the text of the files with these tests, else of all; each below its name where there are several."""
+        names = {name.partition("::")[0] for name in failing}
+        every = self.test_files()
+        files = [path for path in every if any(path.as_posix().endswith(f"/{name}") for name in names)] or every
         texts = [path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n") for path in files]
         if len(files) == 1:
             return texts[0]
