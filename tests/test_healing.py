@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from reflexion.config import SandboxSettings
 from reflexion.errors import InputError
-from reflexion.healing.judge import Judge, limits_for
+from reflexion.healing.judge import Judge
 from reflexion.healing.module import load_module
 from reflexion.healing.project import find_project
+from reflexion.healing.runner import Runner, limits_for
 from reflexion.sandbox import Sandbox, open_sandbox
 from reflexion.suite.relative import scan_beside
 from reflexion.suite.scan import scan
@@ -150,13 +151,74 @@ def test_events_for_machines(cli: CommandLine, ollama_double: OllamaDouble) -> N
     assert events[-1] == {"event": "run_finished", "exit_code": 0}
 
 
+MANY = {
+    "many/pytest.ini": INI,
+    "many/src/shop/__init__.py": "",
+    "many/src/shop/cart.py": "def half(number):\n    return 0 / number\n\n\ndef twice(value):\n    return 1 / value\n",
+    "many/src/shop/names.py": "def title(text):\n    return text.upper()\n\n\ndef fail():\n    raise KeyError\n",
+    "many/src/shop/fine.py": "def one():\n    return 1\n",
+    "many/tests/test_cart.py": "from shop.cart import half, twice\n\n\ndef test_half():\n    assert half(0) == 0\n\n\n"
+    "def test_twice():\n    assert twice(0) == 0\n",
+    "many/tests/test_names.py": "from shop.fine import one\nfrom shop.names import fail\n\n\n"
+    "def test_fail():\n    assert fail() is None\n\n\ndef test_one():\n    assert one() == 1\n",
+}
+CART = "def half(number):\n    return number / 2\n\n\ndef twice(number):\n    return number * 2\n"
+NAMES = "def title(text):\n    return text.upper()\n\n\ndef fail():\n    return None\n"
+
+
+def test_of_a_folder_what_failing_tests_go_through_is_healed(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    lay_out(cli, MANY)
+    ollama_double.script("gen:1b", patch(CART), patch(NAMES))
+    ollama_double.script("critic:1b", reply("One."), reply("Two."))
+
+    ended = fix(cli, "--apply", module="many/src", tests="many/tests")
+
+    assert ended.code == 0, ended
+    # The worst first, and each is told of its own failures.
+    assert ("test_half" in told(ollama_double), "test_fail" in told(ollama_double)) == (True, False)
+    shop = cli.folder / "many" / "src" / "shop"
+    assert (shop / "cart.py").read_text(encoding="utf-8") == CART
+    assert (shop / "names.py").read_text(encoding="utf-8") == NAMES
+    assert (shop / "fine.py").read_text(encoding="utf-8") == MANY["many/src/shop/fine.py"]
+    assert {path.parent.name for path in (cli.folder / "output").glob("*/run.json")} == {
+        "fix-cart-src-shop",
+        "fix-names-src-shop",
+    }
+    again = fix(cli, module="many/src", tests="many/tests")
+    assert (again.code, "many/src: passes already, 4 of 4 tests pass" in again.out) == (0, True)
+
+
+def test_of_a_folder_only_what_passes_is_written(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    lay_out(cli, MANY)
+    wrong = MANY["many/src/shop/names.py"].replace("KeyError", "ValueError")
+    ollama_double.script("gen:1b", patch(CART), patch(wrong))
+    ollama_double.script("critic:1b", reply("One."), reply("Two."))
+
+    ended = fix(cli, "--apply", "--max-debug-iterations", "1", module="many/src", tests="many/tests")
+
+    assert ended.code == 1, ended
+    assert "3 of 4 tests pass with all that was healed: tests/test_names.py::test_fail did not pass" in ended.out
+    shop = cli.folder / "many" / "src" / "shop"
+    assert (shop / "cart.py").read_text(encoding="utf-8") == CART
+    assert (shop / "names.py").read_text(encoding="utf-8") == MANY["many/src/shop/names.py"]
+
+
+def test_a_failing_test_that_names_no_module_of_the_folder(cli: CommandLine) -> None:
+    lay_out(cli, MANY | {"many/tests/test_cart.py": "def test_x():\n    assert 0\n", "many/tests/test_names.py": ""})
+    ended = fix(cli, module="many/src", tests="many/tests")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended
+    assert "many/src: no module of it is in the traceback of a failing test (tests/test_cart.py::test_x" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--fix", "proj/bounds.py"), "--tests: is missing"),
         (("--tests", "proj/test_bounds.py"), "--fix: is missing"),
         (("--prompt", "x", "--apply"), "give one of them"),
-        (("--fix", "proj", "--tests", "proj"), "proj: is a folder; --fix heals one module at a time"),
+        (("--fix", "tests", "--tests", "proj"), "tests: no such file"),
+        (("--fix", "proj", "--tests", "gone"), "gone: no such file or folder"),
+        (("--fix", "only", "--tests", "only"), "only: no Python modules in it besides the tests"),
         (("--fix", "gone.py", "--tests", "proj"), "gone.py: no such file"),
         (("--fix", "proj/bounds.py", "--tests", "gone"), "gone: no such file or folder"),
         (("--fix", "proj/pytest.ini", "--tests", "proj"), "whose names end in .py"),
@@ -170,6 +232,7 @@ def test_events_for_machines(cli: CommandLine, ollama_double: OllamaDouble) -> N
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_exit_2(cli: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+    lay_out(cli, {"only/test_bounds.py": TESTS, "only/conftest.py": "x = 1\n"})
     for name, data in (("empty.py", b" \n"), ("mixed.py", b"a = 1\r\nb = 2\n"), ("latin.py", b"# \xfc\n")):
         (cli.folder / name).write_bytes(data)
     ended = cli.run("code", *arguments)
@@ -217,7 +280,8 @@ def judge(folder: Path, files: dict[str, str], module: str, tests: str, where: S
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     project = find_project(load_module(folder / module), folder / tests)
-    return Judge(project, where or bubblewrap(), limits_for(LIMIT_S, 512), frozenset(), sys.executable)
+    runner = Runner(project, where or bubblewrap(), limits_for(LIMIT_S, 512), sys.executable, (project.name,))
+    return Judge(runner, frozenset())
 
 
 PACKAGE = {
@@ -362,7 +426,7 @@ def test_a_test_that_hangs_is_killed_and_can_be_healed(tmp_path: Path) -> None:
     for name, text in (SIMPLE | {"one.py": loop}).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     project = find_project(load_module(tmp_path / "one.py"), tmp_path / "test_one.py")
-    one = Judge(project, bubblewrap(), limits_for(8, 512), frozenset(), sys.executable)
+    one = Judge(Runner(project, bubblewrap(), limits_for(6, 512), sys.executable, (project.name,)), frozenset())
     assert one.original.timed_out
     assert one.original.reason == "did not end within the time limit, in test_one.py::test_one"
     assert one("def value():\n    return 2\n").passed

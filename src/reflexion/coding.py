@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reflexion.batch import Options
 from reflexion.budget import Budget
@@ -22,9 +22,6 @@ from reflexion.running import run
 from reflexion.sandbox import Sandbox, open_sandbox
 from reflexion.session import Pipeline, Session, Wishes, open_session
 from reflexion.team.tasks import make_task_plan
-
-if TYPE_CHECKING:
-    from reflexion.healing.judge import Judge
 
 DUTIES: Mapping[Role, str] = {
     Role.ARCHITECT: "specification and tests",
@@ -99,8 +96,8 @@ def _with_imports(asked: CodeAsked) -> Mapping[str, Any]:
     return {**asked.overrides, "code": {"allow_imports": both}}
 
 
-def make_pipeline(loaded: LoadedConfig, sandbox: Sandbox, judge: "Judge | None" = None) -> Pipeline[CodeContext]:
-    """Return what a session needs to know; with ``judge`` a module that is there is healed."""
+def make_pipeline(loaded: LoadedConfig, sandbox: Sandbox, *, healing: bool = False) -> Pipeline[CodeContext]:
+    """Return what a session needs to know; ``healing``: of modules that are there, so that nobody writes new ones."""
 
     def make_context(config: Config, models: Models, prompts: Prompts, emit: Emit) -> CodeContext:
         return CodeContext(
@@ -111,11 +108,10 @@ def make_pipeline(loaded: LoadedConfig, sandbox: Sandbox, judge: "Judge | None" 
             max_debug_iterations=config.max_debug_iterations,
             limit_s=config.code.limit_s,
             allow=frozenset(config.code.allow_imports),
-            judge=judge,
         )
 
     weak = 'Tests and candidates run with sandbox.mode "process": limits only, no security boundary.'
-    without = frozenset({Role.ARCHITECT, Role.DEVELOPER}) if judge is not None else frozenset[Role]()
+    without = frozenset({Role.ARCHITECT, Role.DEVELOPER}) if healing else frozenset[Role]()
     return Pipeline("code", make_context, () if sandbox.is_boundary else (weak,), without)
 
 

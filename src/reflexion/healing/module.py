@@ -1,7 +1,6 @@
 """A module on disk that is to be healed: its text, and the bytes of another text as this file would hold it."""
 
 import difflib
-import os
 import stat
 import tokenize
 from dataclasses import dataclass
@@ -46,18 +45,26 @@ class Module:
         lines = difflib.unified_diff(_lines(self.text), _lines(self._ended(text)), f"a/{name}", f"b/{name}")
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
+    def require_unchanged(self) -> None:
+        """Raise InputError when the file is not as it was read any more."""
+        try:
+            same = self.path.read_bytes() == self.data
+        except OSError:
+            same = False
+        if not same:
+            raise InputError(f"{self.label}: changed meanwhile, so it is not written; the diff is in the report")
+
     def write(self, text: str) -> None:
         """Put a text in the file's place, whole or not at all, with the file's mode.
 
         Raises InputError when the file is not as it was read any more, or cannot be written.
         """
+        self.require_unchanged()
         try:
-            if self.path.read_bytes() != self.data:
-                raise InputError(f"{self.label}: changed meanwhile, so it is not written; the diff is in the report")
             mode = stat.S_IMODE(self.path.stat().st_mode)
             write_atomically(self.path, self.encoded(text), mode, exactly=True)
         except OSError as error:
-            raise InputError(f"{self.label}: cannot be written: {os.strerror(error.errno or 0)}") from error
+            raise InputError(f"{self.label}: cannot be written: {error.strerror}") from error
 
     @property
     def sha256(self) -> str:
@@ -68,13 +75,13 @@ class Module:
 def load_module(path: Path) -> Module:
     """Read a module. Raises InputError with one line that says what is wrong with it."""
     label = printable(path)
-    if path.suffix != ".py":
+    if path.suffix != ".py" and path.exists():
         raise InputError(f"{label}: --fix heals Python modules, whose names end in .py")
     try:
         real = path.resolve(strict=True)
         data = real.read_bytes()
     except FileNotFoundError as error:
-        raise InputError(f"{label}: no such file") from error
+        raise InputError(f"{label}: no such file or folder") from error
     except OSError as error:
         raise InputError(f"{label}: cannot be read: {error.strerror}") from error
     if not data.strip():

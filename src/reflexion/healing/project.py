@@ -55,7 +55,7 @@ class Project:
         found: list[Path] = []
         for one in map(self.root.joinpath, self.tests):
             below = files_below(one) if one.is_dir() else [one]
-            found += [path for path in below if not one.is_dir() or _is_test(path)]
+            found += [path for path in below if not one.is_dir() or is_test(path)]
         return found
 
     def tests_text(self, failing: Iterable[str]) -> str:
@@ -71,8 +71,8 @@ class Project:
         )
 
 
-def find_project(module: Module, tests: Path) -> Project:
-    """Return the project of a module and its tests. Raises InputError."""
+def find_project(module: Module, tests: Path, above: Path | None = None) -> Project:
+    """Return the project of a module and its tests; ``above`` is a folder that it holds as well. Raises InputError."""
     try:
         real = tests.resolve(strict=True)
     except FileNotFoundError as error:
@@ -83,7 +83,7 @@ def find_project(module: Module, tests: Path) -> Project:
         raise InputError(f"{module.label}: is both the module and its tests; the tests have to be another file")
     if real.is_file() and real.suffix != ".py":
         raise InputError(f"{printable(tests)}: --tests takes a file of pytest tests, or a folder of them")
-    root = _root(module.path.parent, real if real.is_dir() else real.parent)
+    root = _root(above or module.path.parent, real if real.is_dir() else real.parent)
     project = Project(root, module, (real.relative_to(root).as_posix(),), {}, _paths(root, module.path))
     lock = {path: _digest(path) for path in sorted(set(_locked(project)) - {module.path})}
     return Project(root, module, project.tests, lock, project.paths)
@@ -156,7 +156,8 @@ def _named_plugins(text: str) -> Iterator[str]:
                     yield one.value
 
 
-def _is_test(path: Path) -> bool:
+def is_test(path: Path) -> bool:
+    """Return whether pytest takes a file for one of tests, unless it is told otherwise."""
     is_one = path.name.startswith("test_") or path.stem.endswith("_test")
     return path.suffix == ".py" and is_one and not PASSED_OVER & set(path.parts)
 
