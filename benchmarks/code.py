@@ -3,11 +3,13 @@
 python -m benchmarks.code overhead
 python -m benchmarks.code healing --tasks 100 --rate 0.4
 python -m benchmarks.code bugs
+python -m benchmarks.code fix
 
 Each exits with 1 when its promise does not hold. The models are scripted: a known share of their replies is wrong.
 """
 
 import argparse
+import json
 import os
 import random
 import re
@@ -183,10 +185,49 @@ def bugs(limit: int) -> int:
     return int(failed > 0)
 
 
+def fix(limit: int) -> int:
+    """Heal each planted bug by the command: first a wrong reply, then the right one; the file has to be as it was."""
+    failed = 0
+    print("| bug | exit code | file | replies | once more |\n| --- | --: | --- | --: | --- |")
+    for bug in BUGS[:limit]:
+        models = {name: ModelInfo() for name in ROLES.values()}
+        with OllamaDouble(models, repeat_last=True) as double, tempfile.TemporaryDirectory() as name:
+            double.script("debug:1b", _patch(_useless(bug, "None")), _patch(bug.right))
+            double.script("review:1b", reply("Looked at."))
+            folder = Path(name)
+            _lay_out(folder, bug, double.base_url)
+            code = _run_fix(folder)
+            replies = sum(chat["model"] == "debug:1b" for chat in double.chats())
+            same = (folder / "solution.py").read_text(encoding="utf-8") == bug.right
+            again = _run_fix(folder)
+            asked = sum(chat["model"] == "debug:1b" for chat in double.chats()) - replies
+        good = (code, same, replies, again, asked) == (0, True, 2, 0, 0)
+        failed += not good
+        words = ("healed" if same else "NOT healed", "passes, nothing asked" if (again, asked) == (0, 0) else "NO")
+        print(f"| {bug.kind} | {code} | {words[0]} | {replies} | {words[1]} |", flush=True)
+    print(f"\n{min(limit, len(BUGS)) - failed} of {min(limit, len(BUGS))} healed by --fix --apply")
+    return int(failed > 0)
+
+
+def _lay_out(folder: Path, bug: Bug, base_url: str) -> None:
+    registry = dict.fromkeys(("GENERATOR", "CRITIC", "ADJUDICATOR"), "review:1b") | {"DEBUGGER": "debug:1b"}
+    config = {"model_registry": registry, "server": {"base_url": base_url}, "code": {"limit_s": 60}}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --disable-plugin-autoload\n", encoding="utf-8")
+    (folder / "solution.py").write_text(bug.wrong, encoding="utf-8")
+    (folder / "test_solution.py").write_text(bug.suite(), encoding="utf-8")
+
+
+def _run_fix(folder: Path) -> int:
+    arguments = ["code", "--fix", "solution.py", "--tests", "test_solution.py", "--apply", "--quiet"]
+    command = [sys.executable, "-c", "from reflexion.cli import main; main()", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
+
+
 def main() -> None:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("overhead", "healing", "bugs"))
+    parser.add_argument("what", choices=("overhead", "healing", "bugs", "fix"))
     parser.add_argument("--times", type=int, default=9, help="runs of each thing that is timed")
     parser.add_argument("--tasks", type=int, default=100)
     parser.add_argument("--rate", type=float, default=0.4, help="share of a model's replies that are wrong")
@@ -197,6 +238,7 @@ def main() -> None:
         "overhead": lambda: overhead(given.times),
         "healing": lambda: healing(given.tasks, given.rate, given.seed),
         "bugs": lambda: bugs(given.limit),
+        "fix": lambda: fix(given.limit),
     }
     sys.exit(runs[given.what]())
 

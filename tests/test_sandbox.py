@@ -4,20 +4,25 @@ import contextlib
 import json
 import os
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflexion.config import SandboxSettings
-from reflexion.errors import SandboxUnavailable
-from reflexion.sandbox import Job, Limits, Sandbox, open_sandbox
+from reflexion.errors import InputError, SandboxUnavailable
+from reflexion.sandbox import Job, Limits, Sandbox, Tree, open_sandbox
+from reflexion.sandbox.interpreter import find_interpreter
 from tests.sandbox_support import AsNobody, at_most, bubblewrap, job, sandbox, until, watched
 
 __all__ = ["sandbox"]  # a fixture
@@ -281,3 +286,46 @@ def test_a_job_is_killed_when_its_end_is_called(sandbox: Sandbox, by_closing: bo
 def test_a_job_that_ends_before_it_is_called_ends_as_any(sandbox: Sandbox) -> None:
     with watched(), pair() as (_, there):
         assert sandbox.run(replace(job("raise SystemExit(3)"), until=there.fileno())).exit_code == 3
+
+
+SEE = """
+import os, sys
+top = os.environ["REFLEXION_TREE"]
+print([open(os.path.join(top, name)).read() for name in ("src/one.py", "src/two.py")], sys.prefix != sys.base_prefix)
+try:
+    open(os.path.join(top, "new"), "w")
+except OSError as error:
+    print("read-only" if error.errno == 30 else error)
+"""
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["interpreter elsewhere", "interpreter in it"])
+def test_a_folder_is_seen_with_a_file_replaced(sandbox: Sandbox, own: bool) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        (top / "src").mkdir()
+        for folder in (top, top / "src"):
+            folder.chmod(0o755)
+        for file in ("one.py", "two.py"):
+            (top / "src" / file).write_text(file)
+            (top / "src" / file).chmod(0o644)
+        inside: Any = getattr(sandbox, "inner", sandbox)
+        if own:
+            subprocess.run([inside.interpreter.executable, "-m", "venv", "--without-pip", top / "env"], check=True)
+            where = find_interpreter(str(top / "env" / "bin" / "python"))
+            inside = replace(inside, interpreter=where)
+        place = replace(sandbox, inner=inside) if isinstance(sandbox, AsNobody) else inside
+        done = place.run(Job({"see.py": SEE.encode()}, ("see.py",), tree=Tree(top, {"src/two.py": b"other"})))
+        read_only = "read-only\n" if sandbox.is_boundary else ""
+        own = own or (sys.prefix != sys.base_prefix and not isinstance(sandbox, AsNobody))
+        assert done.stdout.decode() == f"['one.py', 'other'] {own}\n{read_only}", done
+        assert sorted(path.name for path in top.iterdir() if path.name != "env") == ["src"]
+
+
+def test_a_folder_that_is_too_large_to_copy_is_told(tmp_path: Path) -> None:
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "large").write_bytes(b"x" * 100)
+    assert Tree(tmp_path, {}).copied(most_bytes=10) == {}
+    (tmp_path / "large").write_bytes(b"x" * 100)
+    with pytest.raises(InputError, match="to copy into the sandbox"):
+        Tree(tmp_path, {}).copied(most_bytes=10)

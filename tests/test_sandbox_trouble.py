@@ -1,7 +1,9 @@
 """Trouble of the sandbox itself, and what must be gone when reflexion was killed."""
 
 import os
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ from reflexion.sandbox import Limits, Sandbox, open_sandbox
 from reflexion.sandbox.bubblewrap import Bubblewrap, exit_code_of, find_programs
 from reflexion.sandbox.capture import capturing
 from reflexion.sandbox.interpreter import Interpreter, find_interpreter
-from reflexion.sandbox.job import remove_leftovers
+from reflexion.sandbox.job import laid_out, remove_leftovers
 from reflexion.sandbox.process import ProcessLimits
 from tests.sandbox_support import Watch, at_most, bubblewrap, job, sandbox, until, watched
 
@@ -178,6 +180,16 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: py
         os.utime(tmp_path / f"reflexion-sandbox-{name}", (time.time() - age,) * 2)
     remove_leftovers()
     assert sorted(path.name.removeprefix("reflexion-sandbox-") for path in tmp_path.iterdir()) == sorted(names[1:])
+
+
+def test_a_folder_that_somebody_else_removed_changes_nothing_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    tmp_path.chmod(0o755)
+    with laid_out({"a": b""}) as folder:
+        shutil.rmtree(folder)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
 def test_exit_codes_of_bubblewrap() -> None:

@@ -32,26 +32,41 @@ class Coder:
     def work(self, job: Job, source: Source, thread: str) -> Done:
         """Solve a task and write its result. Raises ReflexionError, OSError."""
         started = time.monotonic()
-        state = code.solve(self._graph, source, self._session.context, thread)
+        state = self._solve(source, thread)
         outcome: Verdict = "accepted" if code.accepted(state) else "not accepted"
         seconds = time.monotonic() - started
         written = self._write(job, source, state, outcome, seconds)
-        self._session.context.emit(_finished(source, state, outcome, seconds))
+        self._tell(_finished(source, state, outcome, seconds), state)
         return Done(entry(state, source, outcome, written), _file_finished(source, state, outcome, written))
 
     def finish(self, outcome: Outcome) -> None:
         """Nothing is left to do: every result stands alone."""
 
-    def _write(self, job: Job, source: Source, state: code.State, outcome: "Verdict", seconds: float) -> str:
-        context = self._session.context
-        boundary = context.sandbox.name if context.sandbox.is_boundary else f"{context.sandbox.name}, no boundary"
-        report = report_md(state, source, outcome, boundary)
-        files = {folders.REPORT: report}
+    def _solve(self, source: Source, thread: str) -> code.State:
+        return code.solve(self._graph, source, self._session.context, thread)
+
+    def _tell(self, event: CodeFinished, state: code.State) -> None:
+        self._session.context.emit(event)
+
+    def _files(self, state: code.State) -> dict[str, str | bytes]:
+        """Return what the result's folder gets besides its report, by name."""
+        files: dict[str, str | bytes] = {}
         best = best_attempt(state["attempts"])
         if best is not None:
             files[folders.SOLUTION] = best["draft"]
         if state.get("tests_sha256"):
             files[folders.TESTS] = state["tests"]
+        return files
+
+    def _diff(self, state: code.State) -> str:
+        """Return what there is to compare with what was there before, "" for a new module."""
+        return ""
+
+    def _write(self, job: Job, source: Source, state: code.State, outcome: "Verdict", seconds: float) -> str:
+        context = self._session.context
+        boundary = context.sandbox.name if context.sandbox.is_boundary else f"{context.sandbox.name}, no boundary"
+        report = report_md(state, source, outcome, boundary, self._diff(state))
+        files = {folders.REPORT: report, **self._files(state)}
         target: Path = folders.destination(folder_of(job), outcome)
         run = run_json(state, source, outcome, context.models.bindings, seconds, boundary)
         folders.write(target, files, run)

@@ -17,9 +17,9 @@ from reflexion.manifest import outcomes_to_skip
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.roles import Models
 from reflexion.prompts import Prompts
-from reflexion.report import make_reporter
+from reflexion.report import Reporter, make_reporter
 from reflexion.running import run
-from reflexion.sandbox import open_sandbox
+from reflexion.sandbox import Sandbox, open_sandbox
 from reflexion.session import Pipeline, Session, Wishes, open_session
 from reflexion.team.tasks import make_task_plan
 
@@ -53,23 +53,35 @@ class CodeAsked:
     verbose: bool = False
     arguments: tuple[str, ...] = ()
 
+    def budget(self) -> Budget:
+        """Return what the run may use. Raises UsageError for what cannot be asked for."""
+        if self.form not in ("text", "json"):
+            raise UsageError(f'--format: "{self.form}" is unknown; valid are text, json')
+        budget = Budget(self.max_seconds, self.max_tokens)
+        budget.require_some()
+        return budget
+
+    def load_config(self) -> LoadedConfig:
+        """Return the configuration with all that the command line says besides. Raises ConfigError."""
+        return load_config(self.config, _with_imports(self), os.environ)
+
+    def reporter(self) -> Reporter:
+        """Return who shows what happens."""
+        return make_reporter(self.form, to_stderr=False, quiet=self.quiet, verbose=self.verbose)
+
 
 def solve(asked: CodeAsked) -> int:
     """Run the pipeline on everything that is asked for, and return the exit code. Raises ReflexionError."""
-    if asked.form not in ("text", "json"):
-        raise UsageError(f'--format: "{asked.form}" is unknown; valid are text, json')
-    budget = Budget(asked.max_seconds, asked.max_tokens)
-    budget.require_some()
-    loaded = load_config(asked.config, _with_imports(asked), os.environ)
+    budget, loaded = asked.budget(), asked.load_config()
     protected = [Path(loaded.origin)] if loaded.origin != "defaults" else []
     plan = make_task_plan(asked.prompt, asked.given, asked.output, overwrite=asked.overwrite, protected=protected)
-    pipeline = _pipeline(loaded)
+    pipeline = make_pipeline(loaded, open_sandbox(loaded.config.sandbox))
     wishes = Wishes(outcomes_to_skip(force=asked.force, retry=asked.retry), budget, asked.arguments)
     options = Options(loaded.config.jobs, asked.fail_fast)
-    with make_reporter(asked.form, to_stderr=False, quiet=asked.quiet, verbose=asked.verbose) as reporter:
+    with asked.reporter() as reporter:
 
         def make_worker(session: Session[CodeContext]) -> Coder:
-            reporter(TeamAssembled(tuple(_member(one) for one in session.context.models.bindings.values())))
+            reporter(team_of(session))
             return Coder(session)
 
         return run(open_session(loaded, plan, reporter, wishes, pipeline), options, reporter, make_worker)
@@ -84,9 +96,8 @@ def _with_imports(asked: CodeAsked) -> Mapping[str, Any]:
     return {**asked.overrides, "code": {"allow_imports": both}}
 
 
-def _pipeline(loaded: LoadedConfig) -> Pipeline[CodeContext]:
-    """Return what a session needs to know. Raises SandboxUnavailable: without a sandbox nothing can be verified."""
-    sandbox = open_sandbox(loaded.config.sandbox)
+def make_pipeline(loaded: LoadedConfig, sandbox: Sandbox, *, healing: bool = False) -> Pipeline[CodeContext]:
+    """Return what a session needs to know; ``healing``: of modules that are there, so that nobody writes new ones."""
 
     def make_context(config: Config, models: Models, prompts: Prompts, emit: Emit) -> CodeContext:
         return CodeContext(
@@ -100,7 +111,13 @@ def _pipeline(loaded: LoadedConfig) -> Pipeline[CodeContext]:
         )
 
     weak = 'Tests and candidates run with sandbox.mode "process": limits only, no security boundary.'
-    return Pipeline("code", make_context, () if sandbox.is_boundary else (weak,))
+    without = frozenset({Role.ARCHITECT, Role.DEVELOPER}) if healing else frozenset[Role]()
+    return Pipeline("code", make_context, () if sandbox.is_boundary else (weak,), without)
+
+
+def team_of(session: Session[CodeContext]) -> TeamAssembled:
+    """Return who works on the tasks of a session."""
+    return TeamAssembled(tuple(_member(one) for one in session.context.models.bindings.values()))
 
 
 def _member(binding: Binding) -> Member:

@@ -15,6 +15,7 @@ from reflexion.ollama.roles import Models
 from reflexion.prompts import Prompts
 
 if TYPE_CHECKING:
+    from reflexion.healing.judge import Judge
     from reflexion.sandbox import Sandbox
 
 
@@ -75,10 +76,12 @@ class CodeContext(Context):
     """The runtime context of the code pipeline.
 
     ``sandbox`` is where tests run, ``limit_s`` for how long at most; ``allow`` are modules that a candidate may import
-    besides the built-in list.
+    besides the built-in list. ``judge`` runs the tests of a module that is to be healed; None: a
+    suite is run against solution.py.
     """
 
     sandbox: "Sandbox"
     max_debug_iterations: int = 3
     limit_s: float = 15.0
     allow: frozenset[str] = frozenset()
+    judge: "Judge | None" = None

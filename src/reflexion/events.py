@@ -144,11 +144,24 @@ class Reviewed:
 
 
 @dataclass(frozen=True, slots=True)
+class DiffShown:
+    """What healing comes to: the unified diff from the module to its best candidate, "" when there is none.
+
+    Where it is not ``verified``, the tests do not pass, and it is never written.
+    """
+
+    source: str
+    diff: str
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CodeFinished:
     """A task came to its end, just before its ``file_finished``.
 
-    ``code`` is the best candidate, "" without any, and ``diagnosis`` why it is not verified. ``iterations`` counts the
-    replies of developer and debuggers, ``seconds`` is the whole time, tokens are those of all calls.
+    ``code`` is the best candidate, "" without any or where a diff was shown, and ``diagnosis`` why it is not verified.
+    ``iterations`` counts the replies of developer and debuggers, ``seconds`` is the whole time, tokens are those of all
+    calls.
     """
 
     source: str
@@ -202,7 +215,7 @@ class RunFinished:
     exit_code: int
 
 
-CodeEvent = TeamAssembled | SuiteVetted | CandidateProposed | SuiteRan | Reviewed | CodeFinished
+CodeEvent = TeamAssembled | SuiteVetted | CandidateProposed | SuiteRan | Reviewed | DiffShown | CodeFinished
 Event = Note | FileStarted | NodeStarted | TokensReceived | RoundScored | CodeEvent | FileFinished
 Emit = Callable[[Event], None]
 

@@ -68,6 +68,13 @@ AllowImport = Annotated[
 OverwriteTask = Annotated[
     bool, Option("--overwrite", help="Write into a folder with files that are not as we wrote them.")
 ]
+Fix = Annotated[
+    str | None, Option(metavar="PATH", help="Heal this module, or those of a folder; nothing is written anew.")
+]
+Tests = Annotated[
+    str | None, Option(metavar="PATH", help="With --fix: your tests of it, a file or a folder. They stay as they are.")
+]
+ApplyFix = Annotated[bool, Option("--apply", help="With --fix: write what passes its tests.")]
 VerboseTask = Annotated[bool, Option("--verbose", "-v", help="Show every suite and candidate in full.")]
 
 # ------------------------------------------------------------------ prompts

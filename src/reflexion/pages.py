@@ -117,8 +117,11 @@ def write_page(path: Path, page: str) -> None:
     write_atomically(path, page.encode("utf-8", errors="replace"))
 
 
-def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
-    """Write ``data`` beside ``path`` and rename it, so that no reader ever sees a part of it."""
+def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: bool = False) -> None:
+    """Write ``data`` beside ``path`` and rename it, so that no reader ever sees a part of it.
+
+    The file gets ``mode`` as far as the user's mask allows it, or ``exactly``.
+    """
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     # The target's own name could be too long with anything added to it.
@@ -131,6 +134,8 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if exactly:
+            temporary.chmod(mode)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)

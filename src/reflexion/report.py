@@ -12,6 +12,7 @@ from typing import IO, Any
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from reflexion.events import (
     CodeEvent,
@@ -171,7 +172,7 @@ class ConsoleReporter:
             if isinstance(part, str):
                 self._line(f"  {self._whose(getattr(event, 'source', ''))}{escape(part)}")
             else:
-                self._console.print(part)
+                self._console.print(part, soft_wrap=isinstance(part, Text))
 
     def _show_round(self, event: RoundScored) -> None:
         own = (("contract", event.contract), ("examples", event.examples))

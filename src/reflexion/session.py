@@ -38,11 +38,15 @@ C_co = TypeVar("C_co", bound=Context, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Pipeline(Generic[C_co]):
-    """What a session needs to know of a pipeline: its name, what to tell at the start, and its nodes' context."""
+    """What a session needs to know of a pipeline: its name, what to tell at the start, and its nodes' context.
+
+    ``without`` are roles that it does not call here, and whose models need not be there.
+    """
 
     name: str
     make_context: Callable[[Config, Models, Prompts, Emit], C_co]
     notes: tuple[str, ...] = ()
+    without: frozenset[Role] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,7 @@ def open_session(
         emit(Note(note))
     with server_for(loaded, emit) as (config, base_url), contextlib.ExitStack() as held:
         refuse_remote(config, base_url)
-        roles = config.roles_of(pipeline.name)
+        roles = tuple(role for role in config.roles_of(pipeline.name) if role not in pipeline.without)
         server = held.enter_context(Server(base_url, config.server.connect_s))
         bindings, notes = bind(config, server, roles)
         for note in notes:

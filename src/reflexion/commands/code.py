@@ -11,6 +11,9 @@ def code_command(
     context: typer.Context,
     prompt: options.Prompt = None,
     given: options.TaskInput = None,
+    fix: options.Fix = None,
+    tests: options.Tests = None,
+    apply: options.ApplyFix = False,
     output: options.TaskOutput = None,
     config: options.Config = None,
     engine: options.Engine = None,
@@ -31,6 +34,7 @@ def code_command(
     """Write code that passes tests: ARCHITECT specifies and tests, DEVELOPER writes, DEBUGGER mends, a sandbox decides.
 
     Exit 0 only for code that passed. The folder of a result gets solution.py, test_solution.py, report.md and run.json.
+    With --fix a module of yours is healed against your tests of it: the diff is shown, and --apply writes it.
     """
     from reflexion.coding import CodeAsked, solve
 
@@ -52,4 +56,8 @@ def code_command(
         verbose=verbose,
         arguments=context.obj or (),
     )
-    end(lambda: solve(asked))
+    if fix is None and tests is None and not apply:
+        end(lambda: solve(asked))
+    from reflexion.healing.command import heal
+
+    end(lambda: heal(asked, fix, tests, apply=apply))

@@ -5,7 +5,6 @@ Models write tests, code, diagnoses and a review; the sandbox and plain Python d
 
 import operator
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -14,14 +13,12 @@ from langgraph.runtime import Runtime
 
 from reflexion.config import Role
 from reflexion.context import CodeContext
-from reflexion.errors import CallFailed, PromptTooLarge, ReplyRejected, StreamBroken
+from reflexion.errors import PromptTooLarge, ReplyRejected, StreamBroken
 from reflexion.events import CandidateProposed, Reviewed, SuiteRan, SuiteVetted
 from reflexion.graphs import Graph, run_graph
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats, Message, plain_calls
 from reflexion.prompts.code import architect_messages, debugger_messages, developer_messages, reviewer_messages
-from reflexion.suite.run import Collected, collect, run_suite
-from reflexion.suite.source import read_suite
 from reflexion.suite.vet import vet as judge_suite
 from reflexion.team.attempts import (
     GIVEN,
@@ -37,6 +34,7 @@ from reflexion.team.attempts import (
     stop_reason,
     stuck,
 )
+from reflexion.team.judging import digest, judged, names_of
 from reflexion.team.replies import MOST_REVIEW_WORDS, Patch, read_code, read_design, read_patch, shortened
 from reflexion.text import clean_markdown
 
@@ -82,7 +80,7 @@ def solve(
     start: State = {"name": source.label, "request": source.text, "drafts": [], "attempts": [], "escalated": 0}
     start |= {"specification": "", "stop": "", "collected": [], "candidate": None}
     if suite:
-        start |= {"tests": suite, "tests_sha256": _digest(suite)}
+        start |= {"tests": suite, "tests_sha256": digest(suite)}
     if suite and candidate:
         start["candidate"] = new_attempt(1, GIVEN, draft=candidate)
     # Two nodes for each suite and each candidate, and the review.
@@ -149,7 +147,7 @@ def vet(state: State, runtime: Runtime[CodeContext]) -> Update:
     if reasons:
         spent = number > MOST_SENT_BACK
         return {"drafts": [draft], "stop": UNSOUND if spent else "", "ended": spent}
-    return {"drafts": [draft], "tests_sha256": _digest(tests), "stop": ""}
+    return {"drafts": [draft], "tests_sha256": digest(tests), "stop": ""}
 
 
 def after_vet(state: State) -> str:
@@ -161,7 +159,7 @@ def after_vet(state: State) -> str:
 
 def develop(state: State, runtime: Runtime[CodeContext]) -> Update:
     """DEVELOPER writes the module from request, specification and tests."""
-    names = read_suite(state["tests"]).names
+    names = names_of(state, runtime.context)
     return _candidate(
         state,
         runtime.context,
@@ -176,7 +174,7 @@ def debug(state: State, runtime: Runtime[CodeContext]) -> Update:
     """DEBUGGER, or who it escalates to, says what is wrong with the best candidate and writes it anew."""
     best = best_attempt(state["attempts"])
     assert best is not None
-    names = read_suite(state["tests"]).names
+    names = names_of(state, runtime.context)
     return _candidate(
         state,
         runtime.context,
@@ -193,20 +191,7 @@ def run_tests(state: State, runtime: Runtime[CodeContext]) -> Update:
     assert this is not None
     if this["draft"]:
         context.starting(state["name"], "test", this["number"])
-        if _digest(state["tests"]) != state["tests_sha256"]:
-            raise CallFailed("the tests are not those that were found sound; nothing is run against them")
-        known = Collected(tuple(state["collected"]), "")
-        if not known.tests:
-            known = collect(state["tests"], context.sandbox)
-        done = run_suite(
-            this["draft"],
-            state["tests"],
-            context.sandbox,
-            limit_s=context.limit_s,
-            allow=context.allow,
-            collected=known,
-        )
-        collected = list(known.tests)
+        done, collected = judged(this["draft"], state, context)
         run = done._asdict() | {
             "failures": [item._asdict() for item in done.failures],
             "flags": [item._asdict() for item in done.flags],
@@ -285,7 +270,3 @@ def _ran(name: str, number: int, run: dict[str, Any]) -> SuiteRan:
     flags = tuple(f"line {flag['line']}: {flag['what']}" for flag in run["flags"])
     counts = (run["passed"], run["reason"], run["total"], run["passes"])
     return SuiteRan(name, number, *counts, tuple(failing(run)), flags, run["mode"])
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

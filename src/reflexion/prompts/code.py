@@ -15,6 +15,7 @@ from reflexion.text import delimit
 
 if TYPE_CHECKING:
     from reflexion.context import CodeContext
+    from reflexion.healing.judge import Judge
     from reflexion.pipelines.code import CodeState
 
 MOST_FAILURES_TOLD = 10
@@ -49,7 +50,7 @@ def developer_messages(state: "CodeState", context: "CodeContext") -> list[Messa
         request=delimit(state["request"], "REQUEST"),
         specification=delimit(state["specification"], "SPECIFICATION"),
         tests=delimit(state["tests"], "TESTS"),
-        imports=_imports(context),
+        imports=_imports(context.allow),
     )
     if state["attempts"]:
         text += f"\n\n{words.fill('DEVELOPER', 'redevelop', trouble=state['attempts'][-1]['trouble'])}"
@@ -59,6 +60,8 @@ def developer_messages(state: "CodeState", context: "CodeContext") -> list[Messa
 def debugger_messages(state: "CodeState", context: "CodeContext", best: Attempt) -> list[Message]:
     """Return what a debugger is told: the best candidate, what failed, and what was tried before."""
     run = best["run"] or {}
+    if context.judge is not None:
+        return _heal_messages(state, context, context.judge, best)
     text = context.prompts.fill(
         "DEBUGGER",
         "debug",
@@ -67,7 +70,22 @@ def debugger_messages(state: "CodeState", context: "CodeContext", best: Attempt)
         code=delimit(best["draft"], "MODULE"),
         summary=delimit(told(run), "RESULT"),
         history=_tried(state["attempts"], best),
-        imports=_imports(context),
+        imports=_imports(context.allow),
+    )
+    return [Message("system", context.prompts.fill("DEBUGGER", "system")), Message("user", text)]
+
+
+def _heal_messages(state: "CodeState", context: "CodeContext", judge: "Judge", best: Attempt) -> list[Message]:
+    """Return what a debugger is told of a module that is there: no specification, and what it imports is allowed."""
+    text = context.prompts.fill(
+        "DEBUGGER",
+        "heal",
+        name=judge.project.name,
+        tests=delimit(state["tests"], "TESTS"),
+        code=delimit(best["draft"], "MODULE"),
+        summary=delimit(told(best["run"] or {}), "RESULT"),
+        history=_tried(state["attempts"], best),
+        imports=_imports(judge.more_imports),
     )
     return [Message("system", context.prompts.fill("DEBUGGER", "system")), Message("user", text)]
 
@@ -129,6 +147,6 @@ def _tried(attempts: Sequence[Attempt], best: Attempt) -> str:
     return f"Tried before, and no better:\n\n{delimit(lines, 'TRIED')}\n"
 
 
-def _imports(context: "CodeContext") -> str:
+def _imports(allow: frozenset[str]) -> str:
     """Return what a candidate may import: a model that is not told is refused for what it could not know."""
-    return f"Only these modules may be imported: {', '.join(sorted(ALLOWED_IMPORTS | context.allow))}."
+    return f"Only these modules may be imported: {', '.join(sorted(ALLOWED_IMPORTS | allow))}."

@@ -5,5 +5,6 @@
 
 from reflexion.sandbox.job import Completed, Job, Limits, Sandbox
 from reflexion.sandbox.opening import open_sandbox
+from reflexion.sandbox.tree import Tree
 
-__all__ = ["Completed", "Job", "Limits", "Sandbox", "open_sandbox"]
+__all__ = ["Completed", "Job", "Limits", "Sandbox", "Tree", "open_sandbox"]

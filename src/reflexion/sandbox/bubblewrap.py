@@ -26,6 +26,7 @@ from reflexion.sandbox.interpreter import Interpreter
 from reflexion.sandbox.job import MIB, Completed, Job, Limits, laid_out
 from reflexion.sandbox.launch import environment, launch_command, python_command
 from reflexion.sandbox.seccomp import seccomp_program
+from reflexion.sandbox.tree import COPIED, REPLACED, Tree, within
 
 FILES = "/job"
 PRIVATE = "/tmp/private"  # noqa: S108 (inside of the sandbox)
@@ -89,7 +90,7 @@ class Bubblewrap:
     def run(self, job: Job) -> Completed:
         """Run a job; see Sandbox.run."""
         try:
-            with laid_out(job.files) as folder, capturing() as capture:
+            with laid_out({**job.files, **self._of_tree(job.tree)}) as folder, capturing() as capture:
                 return self._run(job, folder / "files", capture)
         except OSError as error:
             raise SandboxError(f"sandbox bubblewrap: {error}") from error
@@ -119,7 +120,8 @@ class Bubblewrap:
     def command(self, job: Job, files: Path, result: int, inner: "InnerDescriptors") -> list[str]:
         """Return the whole chain of commands for a job; ``result`` is the job's own descriptor."""
         executable = self.interpreter.executable
-        variables = environment(executable, PRIVATE, FILES, result, job.channel)
+        tree = None if job.tree is None else str(job.tree.root)
+        variables = environment(executable, PRIVATE, FILES, result, job.channel, tree)
         python = python_command(executable, job, FILES)
         launch = launch_command(job.limits, job.limits.processes + OWN_PROCESSES, python)
         seen = _seen(self.interpreter.needs)
@@ -129,7 +131,29 @@ class Bubblewrap:
             programs = _binds([self.bwrap, self.setpriv])
             outer = [*seen, *programs, "--ro-bind", str(files), FILES, *FOR_INNER, *BECOME_NOBODY]
             chain, source = [self.bwrap, *outer, self.setpriv, *NOBODY, self.bwrap], FILES
-        return [*chain, *inner.options(), *_inner(seen, source, job.limits, variables), *launch]
+        shown = [*self._tree(job.tree, source), *seen]
+        return [*chain, *inner.options(), *_inner(shown, source, job.limits, variables), *launch]
+
+    def _of_tree(self, tree: Tree | None) -> dict[str, bytes]:
+        """Return what of a tree is among the job's files. As root all of it: nobody may not be able to read it."""
+        if tree is None:
+            return {}
+        if self.setpriv is None:
+            return tree.replacements()
+        points = [need for need in self.interpreter.needs if within(need, tree.root)]
+        inside = {f"{COPIED}/{Path(one).relative_to(tree.root)}{'/.keep' * Path(one).is_dir()}": b"" for one in points}
+        return inside | tree.copied()
+
+    def _tree(self, tree: Tree | None, source: str) -> list[str]:
+        """Return the options that show a tree under its own path; what of the interpreter is in it comes later."""
+        if tree is None:
+            return []
+        root = str(tree.root)
+        if self.setpriv is not None:
+            return _bind(f"{source}/{COPIED}", root)
+        replaced = [f"{root}/{path}" for path in tree.replaced]
+        files = [["--ro-bind", f"{source}/{REPLACED}/{number}", path] for number, path in enumerate(replaced)]
+        return [*_bind(root, root), *(word for one in files for word in one)]
 
 
 def exit_code_of(code: int) -> int:
@@ -170,12 +194,16 @@ def _binds(paths: Sequence[str]) -> list[str]:
     for path in paths:
         if any(PurePosixPath(path).is_relative_to(folder) for folder in ("/usr", *SYSTEM_FOLDERS)):
             continue
-        for parent in map(str, reversed(PurePosixPath(path).parents[:-1])):
-            if parent not in made:
-                options += ["--perms", "0755", "--dir", parent]
-                made.add(parent)
-        options += ["--ro-bind", path, path]
+        options += _bind(path, path, made)
     return options
+
+
+def _bind(source: str, path: str, made: set[str] | None = None) -> list[str]:
+    """Return the options for ``source`` at ``path``, with the folders above it that are not ``made`` yet."""
+    above = [one for one in map(str, reversed(PurePosixPath(path).parents[:-1])) if one not in (made or ())]
+    if made is not None:
+        made.update(above)
+    return [*(word for one in above for word in ("--perms", "0755", "--dir", one)), "--ro-bind", source, path]
 
 
 def _inner(seen: Sequence[str], files: str, limits: Limits, variables: dict[str, str]) -> list[str]:

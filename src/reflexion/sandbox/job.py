@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
+from reflexion.sandbox.tree import Tree
+
 if TYPE_CHECKING:
     from reflexion.config import SandboxSettings
 
@@ -60,6 +62,8 @@ class Job:
     until: int | None = None
     """A descriptor of which the child gets nothing: as soon as it is readable, or its other end closed, the job is
     killed."""
+    tree: Tree | None = None
+    """A folder that the child sees besides."""
 
     def __post_init__(self) -> None:
         for path in self.files:
@@ -124,7 +128,7 @@ def laid_out(files: Mapping[str, bytes]) -> Iterator[Path]:
             _write(top / path, content)
         yield folder
     finally:
-        shutil.rmtree(folder, onerror=_make_removable)
+        _remove(folder)
 
 
 def remove_leftovers() -> None:
@@ -134,7 +138,7 @@ def remove_leftovers() -> None:
         with contextlib.suppress(OSError, ValueError):
             found = folder.lstat()
             if found.st_uid == os.geteuid() and found.st_mtime < time.time() - OLD_S and not _runs(int(pid)):
-                shutil.rmtree(folder, onerror=_make_removable)
+                _remove(folder)
 
 
 def _runs(pid: int) -> bool:
@@ -156,13 +160,20 @@ def _write(target: Path, content: bytes) -> None:
     target.chmod(0o444)
 
 
-def _make_removable(function: object, path: str, _: object) -> None:
-    """Open up a folder that the job had closed, and try again; what still cannot be removed stays."""
-    with contextlib.suppress(OSError):
-        Path(path).parent.chmod(0o700)
+def _remove(folder: Path) -> None:
+    """Remove a folder; what the job had closed in it is opened up. What still cannot be removed stays."""
+
+    def make_removable(function: object, path: str, _: object) -> None:
         target = Path(path)
-        if target.is_dir() and not target.is_symlink():
-            target.chmod(0o700)
-            shutil.rmtree(target, ignore_errors=True)
-        else:
-            target.unlink()
+        if target == folder and not target.exists():
+            return  # somebody else was faster, and what is around it is not ours
+        with contextlib.suppress(OSError):
+            if target != folder:
+                target.parent.chmod(0o700)
+            if target.is_dir() and not target.is_symlink():
+                target.chmod(0o700)
+                shutil.rmtree(target, ignore_errors=True)
+            else:
+                target.unlink()
+
+    shutil.rmtree(folder, onerror=make_removable)

@@ -47,9 +47,12 @@ def python_command(executable: str, job: Job, files: str) -> list[str]:
     return [executable, "-I", *arguments]
 
 
-def environment(executable: str, private: str, files: str, result_fd: int, channel: int | None) -> dict[str, str]:
+def environment(
+    executable: str, private: str, files: str, result_fd: int, channel: int | None, tree: str | None
+) -> dict[str, str]:
     """Return all that a job's environment holds. (``-I`` ignores PYTHON...; the child's own children may not.)"""
     named = {} if channel is None else {"REFLEXION_CHANNEL_FD": str(channel)}
+    named |= {} if tree is None else {"REFLEXION_TREE": tree}
     return named | {
         "PATH": f"{Path(executable).parent}:/usr/bin:/bin",
         "LANG": "C.UTF-8",

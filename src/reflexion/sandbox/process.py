@@ -15,6 +15,7 @@ from reflexion.sandbox.gate import Gate, ready
 from reflexion.sandbox.interpreter import Interpreter
 from reflexion.sandbox.job import Completed, Job, laid_out
 from reflexion.sandbox.launch import environment, launch_command, python_command
+from reflexion.sandbox.tree import COPIED
 
 START_S = 30.0
 POLL_S = 0.002
@@ -40,7 +41,8 @@ class ProcessLimits:
     def run(self, job: Job) -> Completed:
         """Run a job; see Sandbox.run. What escapes by killing its own trail is beyond it."""
         try:
-            with laid_out(job.files) as folder, capturing() as capture:
+            copied = {} if job.tree is None else job.tree.copied()
+            with laid_out({**job.files, **copied}) as folder, capturing() as capture:
                 return self._run(job, folder, capture)
         except OSError as error:
             raise SandboxError(f"sandbox process: {error}") from error
@@ -71,6 +73,7 @@ class ProcessLimits:
     def _start(self, job: Job, folder: Path, capture: Capture, gate: int) -> "subprocess.Popen[bytes]":
         files, home = str(folder / "files"), str(folder / "home")
         python = python_command(self.interpreter.executable, job, files)
+        tree = None if job.tree is None else f"{files}/{COPIED}"
         # The kernel counts all processes of the user, so the job's come on top of those.
         processes = processes_of_user() + job.limits.processes if sys.platform == "linux" else None
         return subprocess.Popen(  # noqa: S603
@@ -79,7 +82,7 @@ class ProcessLimits:
             stdout=capture.stdout,
             stderr=capture.stderr,
             pass_fds=[capture.result, *([] if job.channel is None else [job.channel])],
-            env=environment(self.interpreter.executable, home, files, capture.result, job.channel),
+            env=environment(self.interpreter.executable, home, files, capture.result, job.channel, tree),
             cwd=home,
             start_new_session=True,
         )

@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from io import FileIO
 from pathlib import Path
@@ -88,12 +88,17 @@ def run_job(
     if channel is not None:
         completed = sandbox.run(Job(everything | {"plan.json": plan.text()}, ("driver.py",), limits, channel))
     else:
-        reader, writer = os.pipe()
-        with FileIO(reader, "rb"):
-            with FileIO(writer, "wb") as whole:
-                whole.write(plan.text())
-            completed = sandbox.run(Job(everything, ("driver.py",), limits, reader))
+        completed = run_with_plan(sandbox, Job(everything, ("driver.py",), limits), plan.text())
     return completed, read_records(plan.token, plan.folders, completed)
+
+
+def run_with_plan(sandbox: Sandbox, job: Job, plan: bytes) -> Completed:
+    """Run a job whose driver reads its plan from a pipe. Raises SandboxError."""
+    reader, writer = os.pipe()
+    with FileIO(reader, "rb"):
+        with FileIO(writer, "wb") as whole:
+            whole.write(plan)
+        return sandbox.run(replace(job, channel=reader))
 
 
 @cache

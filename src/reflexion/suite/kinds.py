@@ -83,7 +83,9 @@ def _is_strange(kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:
     is_enum = any(one.__module__ == "enum" for one in mro)
     if any(one in mro for one in SCALARS) and not is_enum and special - ON_SCALARS:
         return True
-    return any(not _is_known(name, names[name], kind, file, vetted) for name in WATCHED if name in names)
+    is_mock = getattr(sys.modules.get("unittest.mock"), "NonCallableMock", None) in mro
+    looked_at = WATCHED & (own if is_mock else set(names))  # mocks answer by themselves, with whatever they like
+    return any(not _is_known(name, names[name], kind, file, vetted) for name in looked_at)
 
 
 def _is_known(name: str, value: Any, kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:  # noqa: ANN401

@@ -32,6 +32,10 @@ class Told:
     end: int | None = None
     forged: str = ""
     strange: str = ""
+    missing: str = ""
+    """Why pytest cannot be used; of a project's own tests only, and so is the next."""
+    imported: bool = False
+    """Code of the module under test was run."""
 
 
 def read_records(token: str, folders: Sequence[str], completed: Completed) -> dict[str, Told]:
@@ -73,6 +77,15 @@ def _read(told: Told, words: list[str]) -> None:
         told.strange = _text(values[0])
     elif kind == "end":
         told.end = int(values[0])
+    else:
+        _read_of_project(told, kind, values)
+
+
+def _read_of_project(told: Told, kind: str, values: list[str]) -> None:
+    if kind == "imported":
+        told.imported = True
+    elif kind == "missing":
+        told.missing = _text(values[0])
     else:
         raise ValueError(kind)
 

@@ -58,6 +58,10 @@ class Reporter:
         _watch(rewrite, "_format_explanation", self._failed_assertion)
         _watch(pytest.fail.Exception, "__init__", self._failed_assertion)
 
+    def name_of(self, nodeid: str) -> str:
+        """Return what a test is called in the records."""
+        return nodeid.partition("::")[2] or nodeid
+
     def _say(self, *words: str) -> None:
         if GETPID() == self._process:  # a fork is none of ours
             WRITE(self._result, f"{' '.join((self._prefix, *words))}\n".encode("ascii"))
@@ -84,7 +88,7 @@ class Reporter:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Tell which tests there are."""
-        self._say("collected", *(hexed(name_of(item.nodeid)) for item in session.items))
+        self._say("collected", *(hexed(self.name_of(item.nodeid)) for item in session.items))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Tell what could not be collected."""
@@ -93,7 +97,7 @@ class Reporter:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Tell that a test begins."""
-        self._test = Test(name_of(nodeid))
+        self._test = Test(self.name_of(nodeid))
         self._say("begin", hexed(self._test.name))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -104,7 +108,7 @@ class Reporter:
         except BaseException as error:
             self._test.raised = f"{type(error).__name__}"
             raise
-        if self._test.name == name_of(pyfuncitem.nodeid):
+        if self._test.name == self.name_of(pyfuncitem.nodeid):
             self._test.returned = True
         return value
 
@@ -131,7 +135,7 @@ class Reporter:
         """Tell how the test ended."""
         test = self._test
         lines = ",".join(map(str, sorted(test.lines))) or "-"
-        name = hexed(test.name if test.name == name_of(nodeid) else "?")
+        name = hexed(test.name if test.name == self.name_of(nodeid) else "?")
         self._say("test", name, test.outcome(), hexed(test.raised), lines, hexed(test.why))
 
     @pytest.hookimpl(tryfirst=True)
@@ -142,9 +146,75 @@ class Reporter:
             self._say("strange", hexed(found))
 
 
-def name_of(nodeid: str) -> str:
-    """Return a test's name without its file."""
-    return nodeid.partition("::")[2] or nodeid
+class Canary(pytest.Item):
+    """A test that must fail. What hooks of a project may look for in a test function is there."""
+
+    fixturenames: tuple[str, ...] = ()
+    cls = None
+
+    def __init__(self, *, check: Callable[[], None], note: Callable[[str], None], **more: Any) -> None:  # noqa: ANN401
+        super().__init__(**more)
+        self.function, self._note = check, note
+        self.funcargs: dict[str, object] = {}
+
+    def runtest(self) -> None:
+        """Fail, and tell by what."""
+        try:
+            self.function()
+        except BaseException as error:
+            self._note(type(error).__name__)
+            raise
+
+
+class ProjectReporter(Reporter):
+    """The reporter for a user's own tests. Their names are whole node ids, and not all of them are functions."""
+
+    def name_of(self, nodeid: str) -> str:
+        """Return a test's whole node id."""
+        return nodeid.removeprefix("::")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_cmdline_parse(self) -> Generator[None, pytest.Config | None, pytest.Config | None]:
+        """Switch workers of pytest-xdist off: what they do is not seen."""
+        config = yield
+        if config is not None and hasattr(config.option, "numprocesses"):
+            config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
+        return config
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Tell what could not be collected; a file may say that it is to be skipped."""
+        if report.failed:
+            super().pytest_collectreport(report)
+
+    # Outermost, so that nothing is deselected or put into another order after it.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(  # type: ignore[override]
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
+        """Add a test that must fail before all others, and one after them."""
+        yield
+        checks = zip(self._canaries, (_compare, _expect), strict=True)
+        made = [Canary.from_parent(session, name=name, check=check, note=self._note) for name, check in checks]
+        if items:
+            items[:] = [made[0], *items, made[1]]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Pass over what is called in another way than a function, and so is not seen to return."""
+        if not isinstance(item, pytest.Function) or hasattr(item, "_testcase") or "TestCase" in type(item).__name__:
+            self._test.returned = True
+
+    def _note(self, kind: str) -> None:
+        self._test.raised = kind
+
+
+def _compare() -> None:
+    assert os.urandom(8) == os.urandom(9)
+
+
+def _expect() -> None:
+    with pytest.raises(ValueError, match="no number"):
+        int("1")
 
 
 def _watch(owner: object, name: str, note: Callable[[], None]) -> None:

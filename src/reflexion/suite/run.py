@@ -38,7 +38,7 @@ class Collected(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Side:
     """Where the candidate is: what lies beside the suite, and the channel to it when it is elsewhere."""
 
     mode: Mode
@@ -68,7 +68,7 @@ def run_suite(
     flags = scan(candidate, allow)
     if flags:
         more = f" (and {len(flags) - 1} more)" if len(flags) > 1 else ""
-        return _refused(f"solution.py, line {flags[0].line}: {flags[0].what}{more}", flags)
+        return refused(f"solution.py, line {flags[0].line}: {flags[0].what}{more}", flags)
     return run_without_scan(candidate, suite, sandbox, limit_s=limit_s, isolate=isolate, collected=collected)
 
 
@@ -89,7 +89,7 @@ def run_without_scan(
     facts = read_suite(suite)
     expected = collected or collect(suite, sandbox)
     if facts.error or expected.reason:
-        return _refused(expected.reason or f"the suite cannot be read: {facts.error}", ())
+        return refused(expected.reason or f"the suite cannot be read: {facts.error}", ())
     limits = Limits(wall_s=limit_s, cpu_s=ceil(limit_s))
     with _side(candidate, suite, sandbox, limits, isolate=isolate) as side:
         vetted = special_methods(candidate) if side.mode == "in-process" else None
@@ -97,7 +97,7 @@ def run_without_scan(
         files = {f"{FOLDER}/{name}": content for name, content in side.files.items()}
         files[f"{FOLDER}/{SUITE_FILE}"] = with_canaries(suite, plan.canaries)
         completed, told = run_job(sandbox, plan, files, limits, side.channel)
-    verdict = _Verdict(facts, plan, expected.tests, completed, told[FOLDER])
+    verdict = Verdict(facts, plan, expected.tests, completed, told[FOLDER])
     return verdict.result(side, time.monotonic() - begun)
 
 
@@ -116,7 +116,7 @@ def collect(suite: str, sandbox: Sandbox) -> Collected:
 def _collected(completed: Completed, plan: Plan, told: Told) -> Collected:
     tests = told.collected or ()
     if told.uncollected:
-        return Collected((), f"the suite cannot be collected: {_last_line(cleaned(told.uncollected))}")
+        return Collected((), f"the suite cannot be collected: {last_line(cleaned(told.uncollected))}")
     if completed.timed_out:
         return Collected((), "the suite cannot be collected: importing it does not end")
     if told.forged or completed.exit_code != plan.code or told.end not in (0, 5):
@@ -129,13 +129,13 @@ def _collected(completed: Completed, plan: Plan, told: Told) -> Collected:
 
 
 @contextmanager
-def _side(candidate: str, suite: str, sandbox: Sandbox, limits: Limits, *, isolate: bool) -> Iterator[_Side]:
+def _side(candidate: str, suite: str, sandbox: Sandbox, limits: Limits, *, isolate: bool) -> Iterator[Side]:
     why_not = _why_not_isolated(suite, sandbox, isolate=isolate)
     if why_not:
-        yield _Side("in-process", {f"{TARGET}.py": source_bytes(candidate)}, why_not=why_not)
+        yield Side("in-process", {f"{TARGET}.py": source_bytes(candidate)}, why_not=why_not)
         return
     with isolated(candidate, target_names(suite), sandbox, limits) as elsewhere:
-        yield _Side("isolated", elsewhere.files, elsewhere.channel)
+        yield Side("isolated", elsewhere.files, elsewhere.channel)
 
 
 def _why_not_isolated(suite: str, sandbox: Sandbox, *, isolate: bool) -> str:
@@ -144,7 +144,7 @@ def _why_not_isolated(suite: str, sandbox: Sandbox, *, isolate: bool) -> str:
     return decide(suite) if sandbox.is_boundary else f"the sandbox {sandbox.name} is no boundary"
 
 
-class _Verdict:
+class Verdict:
     """Compares what a run told with what must be. The first thing that does not hold is the reason."""
 
     def __init__(self, facts: Suite, plan: Plan, expected: Sequence[str], completed: Completed, told: Told) -> None:
@@ -155,7 +155,7 @@ class _Verdict:
         self._tests = [one for name, one in told.tests.items() if name not in canaries]
         self._certain = {test.name: set(test.certain) for test in facts.tests}
 
-    def result(self, side: _Side, wall_s: float) -> SuiteRun:
+    def result(self, side: Side, wall_s: float) -> SuiteRun:
         """Return the verdict."""
         failures = tuple(Failure(one.name, self._why(one.name)) for one in self._tests if not self._holds(one.name))
         reason = self._reason(failures)
@@ -182,7 +182,7 @@ class _Verdict:
         if told.forged:
             return told.forged
         if told.uncollected:
-            return f"cannot be imported: {_last_line(cleaned(told.uncollected))}"
+            return f"cannot be imported: {last_line(cleaned(told.uncollected))}"
         if told.end is None or told.collected is None:
             return f"ended the process before the tests were over{during}"
         return self._reason_of_tests(failures)
@@ -259,16 +259,18 @@ def bounded(text: str) -> str:
 def _crash(text: str) -> str:
     """Return the first line in which pytest says what went wrong."""
     said = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-    return (said[0] if said else _last_line(text))[:WHY_LENGTH]
+    return (said[0] if said else last_line(text))[:WHY_LENGTH]
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
+    """Return the last line in which pytest says what went wrong, else the last of all."""
     lines = text.strip().splitlines()
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]
     return ((errors or lines)[-1] if lines else "no reason given")[:WHY_LENGTH]
 
 
-def _refused(reason: str, flags: tuple[Flag, ...]) -> SuiteRun:
+def refused(reason: str, flags: tuple[Flag, ...], module: str = "solution.py") -> SuiteRun:
+    """Return what is said of a candidate that was not run."""
     return SuiteRun(
         passed=False,
         reason=reason,
@@ -277,7 +279,7 @@ def _refused(reason: str, flags: tuple[Flag, ...]) -> SuiteRun:
         passes=0,
         failures=(),
         flags=flags,
-        summary="\n".join(f"solution.py:{flag.line}: {flag.what}" for flag in flags) or reason,
+        summary="\n".join(f"{module}:{flag.line}: {flag.what}" for flag in flags) or reason,
         timed_out=False,
         wall_s=0.0,
     )

@@ -34,21 +34,21 @@ def scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
     ``allowed`` names modules that may be imported besides the list in ``modules.py``, with all their public names.
     """
     try:
-        return _scan(candidate, allowed)
+        return every_flag(candidate, allowed)[:MAX_FLAGS]
     except SyntaxError as error:
         return (Flag(error.lineno or 1, f"no Python that can be read: {error.msg}"),)
     except (ValueError, RecursionError, MemoryError):
         return (Flag(1, "no Python that can be read: null bytes, lone surrogates, or nested too deeply"),)
 
 
-def _scan(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
+def every_flag(candidate: str, allowed: frozenset[str]) -> tuple[Flag, ...]:
+    """Do as ``scan``, without an end. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
     candidate.encode()
     cookies = [Flag(number, f"a codec of its own ({found})") for number, found in _cookies(candidate)]
     tree = ast.parse(candidate)
     visitor = Visitor(tree, Policy(allowed))
     visitor.visit(tree)
-    found = sorted(set(cookies + visitor.flags))
-    return tuple(found[:MAX_FLAGS])
+    return tuple(sorted(set(cookies + visitor.flags)))
 
 
 def _cookies(candidate: str) -> list[tuple[int, str]]:

@@ -80,16 +80,18 @@ def destination(folder: Path, outcome: str) -> Path:
     return folder
 
 
-def write(folder: Path, files: Mapping[str, str], run: Mapping[str, Any]) -> None:
+def write(folder: Path, files: Mapping[str, str | bytes], run: Mapping[str, Any]) -> None:
     """Write a result's files and run.json, each whole or not at all; remove those of ours that it does not have.
 
     Raises OSError.
     """
-    data = {name: text.encode("utf-8", errors="replace") for name, text in files.items()}
-    digests = {name: [_digest(content)] for name, content in data.items()}
-    before = {
-        name: [_digest((folder / name).read_bytes())] for name in OURS if (folder / name).is_file() and name != RUN
+    data = {
+        name: content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
+        for name, content in files.items()
     }
+    digests = {name: [_digest(_plain(content))] for name, content in data.items()}
+    known = {*OURS, *((look(folder).run or {}).get("files", ()))} - {RUN}
+    before = {name: [_digest(_plain((folder / name).read_bytes()))] for name in known if (folder / name).is_file()}
     both = {name: digests.get(name, []) + before.get(name, []) for name in {*digests, *before}}
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / RUN, _run_json(run, both))
@@ -125,7 +127,12 @@ def _is_ours(path: Path, files: Mapping[str, Any]) -> bool:
     if path.name == RUN:
         return bool(files)
     known = files.get(path.name)
-    return isinstance(known, list) and path.is_file() and _digest(path.read_bytes().replace(b"\r\n", b"\n")) in known
+    return isinstance(known, list) and path.is_file() and _digest(_plain(path.read_bytes())) in known
+
+
+def _plain(data: bytes) -> bytes:
+    """Return a file's bytes as they are compared: a checkout may have given it other line ends, which is no edit."""
+    return data.replace(b"\r\n", b"\n")
 
 
 def _digest(data: bytes) -> str:

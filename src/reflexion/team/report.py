@@ -73,8 +73,8 @@ def run_json(
     }
 
 
-def report_md(state: "CodeState", source: Source, outcome: str, boundary: str) -> str:
-    """Return report.md: the outcome first, then the request, the tests' results, the history and the review."""
+def report_md(state: "CodeState", source: Source, outcome: str, boundary: str, diff: str = "") -> str:
+    """Return report.md: the outcome first, then the tests' results, the diff, the review, the history, the request."""
     best = best_attempt(state["attempts"])
     run = best["run"] if best else None
     title = "Verified" if outcome == "accepted" else "Not verified"
@@ -84,6 +84,7 @@ def report_md(state: "CodeState", source: Source, outcome: str, boundary: str) -
     if run:
         parts.append(_counts(run, boundary))
         parts += ["## What failed", _failures(run)] if run["failures"] or run["flags"] else []
+    parts += ["## Diff", fence_for(diff, "diff").rstrip()] if diff else []
     review = state.get("review") or f"There is none: {state.get('review_trouble') or 'there was nothing to review'}."
     parts += ["## Review", review]
     parts += ["## How it came about", _history(state)]
@@ -155,7 +156,8 @@ def _history(state: "CodeState") -> str:
             if run
             else f"the reply could not be used: {_one_line(item['trouble'], 300)}"
         )
-        rows.append(f"- Candidate {item['number']} ({item['role']}, {item['model']}): {said}{_sentence(how)}")
+        who = ", ".join(filter(None, (item["role"], item["model"])))
+        rows.append(f"- Candidate {item['number']} ({who}): {said}{_sentence(how)}")
     return "\n".join(rows)
 
 

@@ -14,6 +14,7 @@ from reflexion.events import (
     CandidateProposed,
     CodeEvent,
     CodeFinished,
+    DiffShown,
     Reviewed,
     SuiteRan,
     SuiteVetted,
@@ -25,6 +26,7 @@ Part = RenderableType
 THEME = "ansi_dark"
 # Lines of a suite or candidate that are shown; with --verbose all of them.
 MOST_LINES = 40
+_DIFF = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def render(event: CodeEvent, *, terminal: bool, verbose: bool) -> Iterator[Part]:
@@ -35,6 +37,7 @@ def render(event: CodeEvent, *, terminal: bool, verbose: bool) -> Iterator[Part]
         CandidateProposed: lambda one: _candidate(one, terminal=terminal, verbose=verbose),
         SuiteRan: lambda one: _ran(one, terminal=terminal),
         Reviewed: lambda one: _review(one, terminal=terminal),
+        DiffShown: _diff,
         CodeFinished: lambda one: _finished(one, terminal=terminal),
     }
     return shows[type(event)](event)
@@ -95,6 +98,20 @@ def _review(event: Reviewed, *, terminal: bool) -> Iterator[Part]:
         yield _panel(Text(visible(event.text)), "review")
     else:
         yield f"review: {visible(event.text)}"
+
+
+def _diff(event: DiffShown) -> Iterator[Part]:
+    """Yield a text, which is shown without a margin and never broken: it can be given to ``git apply``."""
+    if not event.diff:
+        yield "no candidate was better than the module"
+        return
+    yield f"diff, {'verified' if event.verified else 'NOT verified: the tests do not pass'}:"
+    text = Text()
+    for line in visible(event.diff).splitlines(keepends=True):
+        kind = line[:1] if not line.startswith(("---", "+++")) else ""
+        text.append(line, style=_DIFF.get(kind, "bold" if not kind else ""))
+    text.rstrip()
+    yield text
 
 
 def _finished(event: CodeFinished, *, terminal: bool) -> Iterator[Part]:

@@ -20,7 +20,9 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan(Plan):
-    """The tasks; the output of a job is the report in its result's folder."""
+    """The tasks; the output of a job is the report in its result's folder. ``written`` are the files that it gets."""
+
+    written: tuple[str, ...] = folders.OURS
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Raise InputError where the result of one of ``jobs`` could not, or must not, be written. Creates nothing."""
@@ -38,7 +40,7 @@ class TaskPlan(Plan):
     def _spare_inputs(self, folder: Path) -> None:
         """No input is ever replaced, also with ``overwrite``."""
         inputs = {path.resolve() for path in (*self.protected, *(job.path for job in self.jobs)) if path}
-        for name in folders.OURS:
+        for name in self.written:
             if (folder / name).resolve() in inputs:
                 raise InputError(f"{folder / name}: is an input; name another output")
 

@@ -1,0 +1,183 @@
+"""Runs a project's own tests in the sandbox, some of its files replaced, and says whether they pass.
+
+As for other suites, a pass is what every check agrees on: exit code, a complete report of ours, the tests that were
+there before, none failed, and two tests that must fail and do. The project's tests are trusted, so they may skip what
+they skipped for the project as it is.
+"""
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from pathlib import Path
+
+from reflexion.errors import InputError
+from reflexion.healing.project import Project
+from reflexion.sandbox import Completed, Job, Limits, Sandbox, Tree
+from reflexion.suite.jobs import Plan, new_canaries, run_with_plan
+from reflexion.suite.records import Told, read_records
+from reflexion.suite.result import SuiteRun
+from reflexion.suite.run import FOLDER, Side, Verdict, cleaned, last_line
+from reflexion.suite.source import read_suite
+
+# How a test may end that did not pass, when it ended so before as well.
+TOLERATED = frozenset({"skipped", "xfailed", "swallowed"})
+SIDE = Side("in-process", {}, why_not="the tests are the project's own")
+_PARTS = ("project_driver.py", "reporter.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run of a project's tests. ``root`` is the project's folder, which no text needs to name."""
+
+    root: Path
+    plan: Plan
+    completed: Completed
+    told: Told
+    wall_s: float
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Return what was collected."""
+        return tuple(name for name in self.told.collected or () if name not in self.plan.canaries)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all tests are known."""
+        return bool(self.told.collected) and not self.told.uncollected
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """Return how each test ended that ran."""
+        return {name: one.outcome for name, one in self.told.tests.items()}
+
+    @property
+    def error(self) -> str:
+        """Return what was written to standard error."""
+        return cleaned(self.completed.stderr.decode("utf-8", "replace"))
+
+    def verdict(
+        self,
+        expected: Sequence[str],
+        before: Mapping[str, str] | None = None,
+        excused: frozenset[str] = frozenset(),
+    ) -> SuiteRun:
+        """Return the verdict: ``before`` says how each test ended for the project as it is, None: this is that run.
+
+        ``excused`` are tests of no account.
+        """
+        run = _Verdict(self, expected, before, excused).verdict(self.wall_s)
+        failures = tuple(one._replace(why=self.short(one.why)) for one in run.failures)
+        return run._replace(failures=failures, reason=self.short(run.reason), summary=self.short(run.summary))
+
+    def short(self, text: str) -> str:
+        """Return a text without the project's folder in front of its files."""
+        return text.replace(f"{self.root}/", "")
+
+
+class _Verdict(Verdict):
+    def __init__(
+        self, ran: Ran, expected: Sequence[str], before: Mapping[str, str] | None, excused: frozenset[str]
+    ) -> None:
+        super().__init__(read_suite(""), ran.plan, expected, ran.completed, ran.told)
+        self._before, self._excused = before, excused
+
+    def verdict(self, wall_s: float) -> SuiteRun:
+        """Return the verdict; what was skipped as before, and what is excused, counts neither way."""
+        done = self.result(SIDE, wall_s)
+        holding = [one for one in self._tests if self._holds(one.name)]
+        apart = sum(one.outcome == "skipped" or one.name in self._excused for one in holding)
+        return done._replace(total=max(0, done.total - apart), passes=done.passes - apart)
+
+    def _holds(self, name: str) -> bool:
+        record = self._told.tests[name]
+        if name in self._excused or record.outcome == "passed":
+            return name in self._excused or not record.raised
+        if self._before is None:
+            return record.outcome in TOLERATED
+        if name in self._before:
+            return record.outcome in TOLERATED and self._before[name] == record.outcome
+        # It did not come to run before. What a mark or a fixture says is the tests' own.
+        return record.outcome == "xfailed" or (record.outcome == "skipped" and not record.raised)
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs a project's tests. ``python`` is the interpreter, for messages; ``modules`` are what is to be healed, by
+    their paths in the project.
+    """
+
+    project: Project
+    sandbox: Sandbox
+    limits: Limits
+    python: str
+    modules: tuple[str, ...]
+
+    def run(self, replaced: Mapping[str, bytes]) -> Ran:
+        """Run them with these files replaced, by their paths in the project.
+
+        Raises InputError where what decides them has changed meanwhile, SandboxError.
+        """
+        project = self.project
+        project.require_unchanged()
+        begun = time.monotonic()
+        plan = Plan((FOLDER,), canaries=new_canaries())
+        wanted: dict[str, object] = {"tests": project.tests, "module": project.name, "paths": project.paths}
+        wanted |= {"token": plan.token, "code": plan.code, "canaries": plan.canaries}
+        job = Job(_parts(), ("project_driver.py",), self.limits, tree=Tree(project.root, replaced))
+        completed = run_with_plan(self.sandbox, job, json.dumps(wanted).encode())
+        project.require_unchanged()
+        told = read_records(plan.token, (FOLDER,), completed)[FOLDER]
+        return Ran(project.root, plan, completed, told, time.monotonic() - begun)
+
+    def first(self) -> Ran:
+        """Run them for the project as it is. Raises InputError where they cannot judge anything."""
+        ran = self.run({})
+        told, tests = ran.told, self.project.tests[0]
+        if told.missing:
+            install = f"{self.python} -m pip install 'pytest>=8'"
+            raise InputError(f"{self.python}: pytest cannot be used there ({told.missing}); `{install}` installs it")
+        if told.collected is None and told.end in (3, 4) and not self.named(ran.error):
+            raise InputError(f"{tests}: pytest cannot begin: {ran.short(_error(ran.error))}")
+        if told.uncollected and not self.named(told.uncollected):
+            why = ran.short(last_line(cleaned(told.uncollected)))
+            raise InputError(f"{tests}: cannot be collected, and not because of the module: {why}")
+        if told.collected == () and not told.uncollected:
+            raise InputError(f"{tests}: no tests that pytest collects")
+        return ran
+
+    def named(self, text: str) -> list[str]:
+        """Return the modules to be healed that a text of pytest names."""
+        return [name for name in self.modules if re.search(rf"(?<!\w){re.escape(name)}\b", text)]
+
+
+def expected_tests(ran: Ran, project: Project) -> tuple[str, ...]:
+    """Return the tests there are; where they could not be collected as a whole, those that their text names."""
+    if ran.is_complete:
+        return ran.tests
+    named = [(path, read_suite(path.read_bytes().decode("utf-8", "replace"))) for path in project.test_files()]
+    root = project.root
+    return tuple(f"{path.relative_to(root).as_posix()}::{one.name}" for path, suite in named for one in suite.tests)
+
+
+def limits_for(limit_s: float, memory_mib: int) -> Limits:
+    """Return the limits of one run of the tests; ``limit_s`` is for all of it, in seconds."""
+    # A test that is busy without end is to end by the one limit that the user knows of.
+    return Limits(wall_s=limit_s, cpu_s=ceil(limit_s) + 2, memory_mib=memory_mib)
+
+
+@cache
+def _parts() -> Mapping[str, bytes]:
+    import reflexion.suite
+
+    folder = Path(str(reflexion.suite.__file__)).parent
+    return {name: (folder / name).read_bytes() for name in _PARTS}
+
+
+def _error(text: str) -> str:
+    """Return the line in which pytest says why it does not begin."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "error: " in line or line.startswith("E ")), last_line(text))
