@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from reflexion.budget import Budget
-from reflexion.config import Config, LoadedConfig
+from reflexion.config import Config, LoadedConfig, Role
 from reflexion.context import Context
 from reflexion.errors import ReflexionError, ServerError, ServerUnreachable
 from reflexion.events import Emit, Note
