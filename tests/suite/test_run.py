@@ -88,7 +88,7 @@ def watch() -> Iterator[Watch]:
     with watched() as watch:
         yield watch
     assert not Path("/usr/x").exists()
-    assert not Path("/work/x").exists()
+    assert not Path("/opt/x").exists()
     children = [task / "children" for task in Path("/proc/self/task").iterdir()]
     assert [one.read_text() for one in children if one.exists() and one.read_text()] == []
 
