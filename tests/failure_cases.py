@@ -12,9 +12,11 @@ GOES_ON = "goes on"
 # What stands for the fields of a message on the page, and what a field may be where a test knows no better.
 SHOWN = {
     "url": "http://127.0.0.1:11434", "model": "qwen3.5:9b", "pid": "4711", "n": "512", "s": "120", "size": "720.1",
-    "text": "'The dog runs. '", "words": "Connection refused",
+    "text": "'The dog runs. '", "words": "Connection refused", "errno": "111", "rounds": "4", "pieces": "3",
+    "able": "embedding", "tensor": "blk.0.attn_k.weight",
+    "size_n": "91726592", "end_n": "91730848", "fault": "StreamBroken",
 }  # fmt: skip
-ANYTHING = {"text": ".+", "words": ".+", "url": r"\S+", "model": r"\S+"}
+ANYTHING = {"text": ".+", "words": ".+", "able": ".+", "tensor": ".+", "fault": r"\w+", "url": r"\S+", "model": r"\S+"}
 NUMBER = r"[\d.,]+"
 
 
@@ -56,8 +58,8 @@ AWAY, HANGS, MODEL, WINDOW, REPLY, RUN = (
     "A reply that must not be used",
     "Two runs at once",
 )
-NO_SERVER = "no model server at {url} ([Errno {n}] {words}): start it with `ollama serve`, or use --engine embedded"
-NO_DRAFT = "no usable draft in {n} rounds; the last trouble: GENERATOR ({model}): "
+NO_SERVER = "no model server at {url} ([Errno {errno}] {words}): start it with `ollama serve`, or use --engine embedded"
+NO_DRAFT = "no usable draft in {rounds} rounds; the last trouble: GENERATOR ({model}): "
 TAKES_UP = "Start the server and give the same command: what is finished stays."
 NOTHING = "Nothing to do."
 PULL = "The command in the message."
@@ -72,7 +74,7 @@ CASES = (
          "GENERATOR {model}: StreamBroken after {n} tokens, {s} s", NOTHING),
     Case("restarted_between_rounds", AWAY, "the server is restarted between two rounds", GOES_ON, 0, "", NOTHING),
     Case("runner_killed", AWAY, "the process that holds the model is killed in the middle of a reply", GOES_ON, 0,
-         "GENERATOR {model}: {words} after {n} tokens, {s} s",
+         "GENERATOR {model}: {fault} after {n} tokens, {s} s",
          "Nothing to do; when it comes again, a smaller `num_ctx` or model."),
     Case("a_web_server", AWAY, "something else that speaks HTTP listens at the address", "refused", 3,
          "{url} answers with an HTML page: not Ollama, maybe a proxy; check server.base_url",
@@ -118,10 +120,11 @@ CASES = (
     Case("model gone", MODEL, "the server says in a run that there is no such model (404)", "failed", 3,
          "model {model} is not installed: ollama pull {model}", PULL, "double"),
     Case("model_cannot_write", MODEL, "a model that makes no text, such as one for embeddings", "refused", 2,
-         "model_registry: {model} cannot write text (it can: {words}); name another model",
+         "model_registry: {model} cannot write text (it can: {able}); name another model",
          "Another model in `model_registry`.", "double"),
     Case("model_damaged", MODEL, "a model's file is cut short", "refused", 3,
-         '{model}: the server cannot read this model (tensor "{words}" offset+size ({n}) exceeds file size ({n}));'
+         '{model}: the server cannot read this model (tensor "{tensor}" offset+size ({end_n}) exceeds file size'
+         ' ({size_n}));'
          " get it again: ollama rm {model} && ollama pull {model}", PULL),
     Case("model_emptied", MODEL, "a model's file is empty", "refused", 3,
          "{model}: the server cannot read this model (EOF); get it again: ollama rm {model} && ollama pull {model}",
@@ -131,7 +134,8 @@ CASES = (
          " ollama pull {model}",
          PULL),
     Case("model_damaged_in_a_run", MODEL, "a model's file is cut short between two loads", "failed", 4,
-         '{model}: the server cannot read this model (tensor "{words}" offset+size ({n}) exceeds file size ({n}));'
+         '{model}: the server cannot read this model (tensor "{tensor}" offset+size ({end_n}) exceeds file size'
+         ' ({size_n}));'
          " get it again: ollama rm {model} && ollama pull {model}", PULL),
     Case("out_of_memory", MODEL, "a model needs more memory than there is", "failed", 4,
          "{model}: out of memory; use a smaller model or num_ctx (model requires more system memory ({size} GiB) than"
@@ -148,7 +152,7 @@ CASES = (
          "GENERATOR ({model}): the prompt is about {n} tokens, too many for a window of 512 with room for a reply of"
          " {n}; raise num_ctx or split the file", "A larger `num_ctx`."),
     Case("in_pieces", WINDOW, "the window is too small for the source", GOES_ON, 0,
-         "one.py: does not fit the window whole; goes in {n} pieces",
+         "one.py: does not fit the window whole; goes in {pieces} pieces",
          "Nothing to do; a larger `num_ctx` makes better pages."),
     Case("cut_at_its_limit", REPLY, "every reply reaches `num_predict`", "failed", 4,
          "no usable draft in 1 rounds; the last trouble: GENERATOR ({model}): the reply was cut at 64 tokens; a larger"

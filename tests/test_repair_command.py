@@ -126,7 +126,7 @@ def test_check_runs_examples_and_repair_states_the_real_output(cli: CommandLine)
     assert set(finding) == {"rule", "level", "document", "line", "message", "evidence", "fix"}
     unasked = cli.run("check", "add.md", "-s", "add.py")
     assert unasked.code == 0
-    assert unasked.err == "reflexion: 1 Python examples were not run; --examples runs them in the sandbox\n"
+    assert unasked.err == "reflexion: 1 Python example was not run; --examples runs them in the sandbox\n"
     assert repair(cli, "--write")[0] == 0
     assert path.read_text(encoding="utf-8") == EXAMPLE.replace("# 6", "# 5")
 

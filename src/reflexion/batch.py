@@ -115,9 +115,8 @@ class Batch:
             self._until_done(futures)
         except KeyboardInterrupt:
             under_way = self.session.gate.state().running
-            self.session.context.emit(
-                Note(f"Interrupted: waiting for {under_way} calls under way; once more stops at once.")
-            )
+            calls = f"{under_way} call{'' if under_way == 1 else 's'}"
+            self.session.context.emit(Note(f"Interrupted: waiting for {calls} under way; once more stops at once."))
             self._stop("interrupted", Cancelled("interrupted; the same command takes up the rest"))
             self._until_done(futures)
             self.outcome.codes.append(Cancelled.exit_code)

@@ -65,4 +65,5 @@ class Budget:
     def check(self) -> None:
         """Raise BudgetSpent when nothing is left for another call; to be asked before each."""
         if reason := self.spent():
-            raise BudgetSpent(f"budget spent: {reason}; what is finished stays, a higher limit takes up the rest")
+            left = "what is finished stays; the same command with a higher limit takes up the rest"
+            raise BudgetSpent(f"budget spent: {reason}; {left}")

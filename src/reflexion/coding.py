@@ -110,9 +110,12 @@ def make_pipeline(loaded: LoadedConfig, sandbox: Sandbox, *, healing: bool = Fal
             allow=frozenset(config.code.allow_imports),
         )
 
+    allowed = loaded.config.code.allow_imports
+    wide = (f"Allowed to candidates: {', '.join(allowed)}. What they reach through it, the scan does not see.",)
     weak = 'Tests and candidates run with sandbox.mode "process": limits only, no security boundary.'
     without = frozenset({Role.ARCHITECT, Role.DEVELOPER}) if healing else frozenset[Role]()
-    return Pipeline("code", make_context, () if sandbox.is_boundary else (weak,), without)
+    notes = (*(() if sandbox.is_boundary else (weak,)), *(wide if allowed else ()))
+    return Pipeline("code", make_context, notes, without)
 
 
 def team_of(session: Session[CodeContext]) -> TeamAssembled:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from reflexion.errors import InputError, UsageError
-from reflexion.runs import find_records, read_record
+from reflexion.runs import find_records, no_run_in, read_record
 
 _ENDINGS = {0: "accepted", 1: "not accepted", 2: "not usable", 3: "no server", 4: "failures", 130: "interrupted"}
 
@@ -21,7 +21,9 @@ def list_runs(folder: Path) -> str:
     for path in reversed(find_records(folder)):
         record = read_record(path)
         table.add_row(path.stem, str(record.get("started", "")), str(len(record.get("files", []))), _ending(record))
-    return _text(table) if table.row_count else f"no runs in {folder}\n"
+    if not table.row_count:
+        raise InputError(no_run_in(folder))
+    return _text(table)
 
 
 def show_run(folder: Path, run: str, form: str) -> str:

@@ -139,7 +139,7 @@ def load_stdin(data: bytes) -> Source:
 
 def _refuse_unusable(data: bytes, label: str) -> None:
     if not data.strip():
-        raise InputError(f"{label}: is empty, there is nothing to document")
+        raise InputError(f"{label}: is empty, there is nothing to do")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{label}: is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
@@ -187,7 +187,7 @@ def notebook_code(data: bytes, label: str) -> str:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{label}: is not a notebook: {error}") from error
     if not code:
-        raise InputError(f"{label}: the notebook has no code cells, there is nothing to document")
+        raise InputError(f"{label}: the notebook has no code cells, there is nothing to do")
     return "\n\n".join(parts) + "\n"
 
 

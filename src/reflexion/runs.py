@@ -124,6 +124,17 @@ def find_records(folder: Path) -> list[Path]:
     return sorted(path for path in kept.glob("*.json*") if _RUN_NAME.fullmatch(path.name))
 
 
+def no_run_in(folder: Path) -> str:
+    """Say that a folder has no run, and which folders in it have: a single task has a folder of its own."""
+    if not folder.is_dir():
+        return f"{folder}: no such folder; name the output folder of a run with --output"
+    below = sorted(path.as_posix() for path in folder.iterdir() if path.is_dir() and find_records(path))
+    if not below:
+        return f"{folder}: no run in it; name the output folder of the run with --output"
+    more = f", and {len(below) - 3} more" if len(below) > 3 else ""
+    return f"{folder}: no run in it, but in {', '.join(below[:3])}{more}; name one with --output"
+
+
 def unfinished_command(folder: Path) -> list[str]:
     """Return the command line of the latest run of a folder, which did not come to its end.
 
@@ -131,7 +142,7 @@ def unfinished_command(folder: Path) -> list[str]:
     """
     records = find_records(folder)
     if not records:
-        raise InputError(f"{folder}: no run in it; name the output folder of the run with --output")
+        raise InputError(no_run_in(folder))
     latest = read_record(records[-1])
     arguments = latest.get("arguments")
     if latest.get("exit_code") in (0, 1) or not arguments:

@@ -78,7 +78,8 @@ def run_check(
     notes = tuple(one.note for one in checked if one.note)
     left = sum(one.examples for one in checked)
     if left:
-        notes += (f"{left} Python examples were not run; --examples runs them in the sandbox",)
+        were = "example was" if left == 1 else "examples were"
+        notes += (f"{left} Python {were} not run; --examples runs them in the sandbox",)
     return CheckResult(text, _exit_code(located, failed, strict), failed, notes)
 
 

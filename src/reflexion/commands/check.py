@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
 # Keys of config.json that say nothing to `check`: where there are only these, it need not be read in full.
 KEYS_OF_MODELS = frozenset(
-    ["model_registry", "quality_score_bar", "max_attempts", "jobs", "roles", "server", "critic", "prompts"]
+    [
+        "model_registry",
+        "quality_score_bar",
+        "max_attempts",
+        "max_debug_iterations",
+        "jobs",
+        "roles",
+        "server",
+        "critic",
+        "prompts",
+        "code",
+    ]
 )
 
 

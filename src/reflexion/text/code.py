@@ -190,7 +190,7 @@ def _distinct(codes: Iterator[str]) -> list[str]:
 
 def _why_none(search: _Search, language: str, tagged: list[_Block]) -> str:
     if not tagged:
-        return f"the reply holds no {language} code; ask for one fenced {language} block"
+        return f"the reply holds no {language} code in a fence"
     if any(not block.closed for block in tagged):
         return f"the reply ends inside a {language} block; ask again with more room for the reply"
     return f"the {language} block in the reply does not parse ({search.fault or 'it is empty'}); ask again"
