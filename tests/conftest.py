@@ -1,6 +1,7 @@
 """What every test gets: no way to a real model or to the repository's own files, and the servers that tests ask for."""
 
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,9 @@ MakeDouble = Callable[..., OllamaDouble]
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A shell that runs us in the background ignores it, which every process of the tests would inherit.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[REAL_OLLAMA] = (find_binary(), cache_folder())
 
 

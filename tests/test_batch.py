@@ -239,7 +239,7 @@ def test_ctrl_c_once_finishes_the_call_under_way_and_the_rest_can_be_taken_up(
     released.set()
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "waiting for 1 calls under way" in out
+    assert "waiting for 1 call under way" in out
     assert "1 files were not started: interrupted." in out
     assert "the same command takes up the rest" in err
     ollama_double.script("critic:1b", *[verdict(100, 100)] * 2)

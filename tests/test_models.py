@@ -283,7 +283,10 @@ def test_an_interrupt_is_130_and_says_that_nothing_is_lost(double: OllamaDouble,
         while not pulls(double) and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        try:
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert said.endswith("reflexion: interrupted; the same command goes on where it was\n")
 

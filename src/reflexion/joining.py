@@ -18,7 +18,9 @@ from reflexion.evidence.claims import (
     SymbolClaim,
 )
 from reflexion.evidence.document import read_claims
+from reflexion.evidence.factpage import NO_NAMES_OF_ITS_OWN
 from reflexion.evidence.facts import Facts, Symbol
+from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source
 from reflexion.evidence.words import role_of, title_of
 from reflexion.patterns import regex
@@ -80,6 +82,9 @@ def join_pages(pages: Sequence[str], facts: Facts | None, owned: Sequence[Collec
     the first; not, however, what alone documents a symbol.
     """
     source = Source(facts) if facts is not None else None
+    if source is not None and required_symbols(source):
+        # What code says of a piece without names is not true of the module.
+        pages = [page.replace(NO_NAMES_OF_ITS_OWN, "") for page in pages]
     kept = [(page, place) for place, page in enumerate(pages) if page.strip()]
     read = [_Reader(page, source).read(first=number == 0) for number, (page, _) in enumerate(kept)]
     if not read:
