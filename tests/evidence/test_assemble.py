@@ -166,9 +166,9 @@ def test_over_all_true_pages_nine_of_ten_words_survive() -> None:
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 # Decorators whose first parameter is `cls`, functions that become methods elsewhere, a class with the name of its
-# module, messages with braces in braces, types with commas in brackets, classes and functions with nothing to say of.
+# module, messages with braces in braces, types with commas in brackets, functions with nothing to say of.
 MODULES = ("json/__init__", "json/decoder", "dataclasses", "datetime", "enum", "typing", "functools", "abc", "inspect",
-           "email/headerregistry", "email/iterators", "unittest/util", "turtle", "this", "antigravity", "zipfile",
+           "email/headerregistry", "email/iterators", "unittest/util", "this", "antigravity", "zipfile",
            "argparse", "asyncio/tasks", "__future__", "concurrent/futures/_base")  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def code_command(
     Exit 0 only for code that passed. The folder of a result gets solution.py, test_solution.py, report.md and run.json.
     With --fix a module of yours is healed against your tests of it: the diff is shown, and --apply writes it.
     """
-    if prompt is None and given is None and fix is None:
+    if prompt is None and given is None and fix is None and tests is None:
         raise UsageError("nothing is asked: give --prompt or --input, or --fix with --tests")
     from reflexion.coding import CodeAsked, solve
 

@@ -104,8 +104,6 @@ def _nothing_else(symbol: Symbol, lines: list[str]) -> list[str]:
     """What there is to say of a symbol about which nothing is said: a heading and a bare signature tell a reader less
     than that this is all.
     """
-    if symbol.kind == "class" and not any(map(needs_page, symbol.members)):
-        return ["No public members of its own.", ""] if not symbol.signatures else []
     called = symbol.kind in ("function", "method") and not parameters_of(symbol)
     return ["Takes no parameters.", ""] if called and not any(line.startswith("**") for line in lines) else []
 
