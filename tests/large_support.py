@@ -13,6 +13,7 @@ from reflexion.evidence.assemble import render
 from reflexion.evidence.rules.context import required_symbols
 from reflexion.evidence.rules.names import Source as Names
 from reflexion.evidence.source import facts_of_python
+from reflexion.journal import Journal
 from reflexion.large import document, split
 from reflexion.loaders import Source
 from reflexion.ollama.reply import Binding
@@ -52,13 +53,16 @@ class Desk:
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.context = DocsContext(self.models(), load_prompts("docs", None), self.events.append, 95, self.attempts)
+        self.all_pieces = split(self.source, self.context)
+        self.pieces = [piece for piece in self.all_pieces if not piece.facts_only and self._is_asked(piece)]
+
+    def models(self, journal: Journal | None = None) -> Models:
+        """The models of a run that knows nothing yet of tokens."""
         settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 4096, "thinking": "off"})
         bindings = {role: Binding(role, MODELS[role.value], settings, self.window) for role in DOCS_ROLES}
         server = ServerSettings.model_validate({"connect_s": 2, "first_token_s": 60, "idle_s": 20, "total_s": 90})
-        models = Models(bindings, self.double.base_url, server, Backoff(2, 0.01, 0.02))
-        self.context = DocsContext(models, load_prompts("docs", None), self.events.append, 95, self.attempts)
-        self.all_pieces = split(self.source, self.context)
-        self.pieces = [piece for piece in self.all_pieces if not piece.facts_only and self._is_asked(piece)]
+        return Models(bindings, self.double.base_url, server, Backoff(2, 0.01, 0.02), journal=journal)
 
     def _is_asked(self, piece: Piece) -> bool:
         facts = self.source.facts

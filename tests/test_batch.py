@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from reflexion.checkpoints import Checkpoints, thread_of
 from reflexion.manifest import Manifest
-from reflexion.runs import find_records, read_record
+from reflexion.runs import find_records, new_run_id, read_record
 from tests.ollama_double import Act, OllamaDouble, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, verdict
 
@@ -62,7 +63,7 @@ def test_what_did_not_change_costs_no_call(cli: CommandLine, ollama_double: Olla
     asked = len(ollama_double.chats())
     ended = cli.run("-i", "src")
     assert ended.code == 0
-    assert "2 of 2 files are unchanged and left out." in ended.out
+    assert "2 of 2 files unchanged and left out." in ended.out
     assert len(ollama_double.chats()) == asked
 
 
@@ -72,7 +73,7 @@ def test_a_changed_source_is_done_anew_and_only_that(cli: CommandLine, ollama_do
     cli.run("-i", "src")
     asked = len(ollama_double.chats())
     cli.source("src/b.py", f"{SOURCE}\n# A comment.\n")
-    assert "1 of 2 files are unchanged" in cli.run("-i", "src").out
+    assert "1 of 2 files unchanged" in cli.run("-i", "src").out
     assert len(ollama_double.chats()) == asked + 3
 
 
@@ -240,7 +241,7 @@ def test_ctrl_c_once_finishes_the_call_under_way_and_the_rest_can_be_taken_up(
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "waiting for 1 call under way" in out
-    assert "1 files were not started: interrupted." in out
+    assert "1 file not started: interrupted." in out
     assert "the same command takes up the rest" in err
     ollama_double.script("critic:1b", *[verdict(100, 100)] * 2)
     ollama_double.script("adj:1b", *[reply(PAGE)] * 2)
@@ -253,7 +254,7 @@ def test_fail_fast_stops_at_the_first_failure(cli: CommandLine, ollama_double: O
     cli.source("src/a.py", "def broken(:\n")
     ended = cli.run("-i", "src", "--fail-fast")
     assert ended.code == 4
-    assert "1 files were not started: a file failed (--fail-fast)." in ended.out
+    assert "1 file not started: a file failed (--fail-fast)." in ended.out
     assert ollama_double.chats() == []
 
 
@@ -403,7 +404,7 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(cli: CommandLine, ollama_doubl
     sources(cli, "a", "b")
     ended = cli.run("-i", "src", "--dry-run")
     assert ended.code == 0
-    assert re.search(r"src/a\.py -> output/a\.md: 1 symbols, about \d+ tokens", ended.out)
+    assert re.search(r"src/a\.py -> output/a\.md: 1 symbol, about \d+ tokens", ended.out)
     assert "2 files, 2 symbols" in ended.out
     assert "model loads at most" in ended.out
     assert ollama_double.requests == []
@@ -427,6 +428,14 @@ def test_runs_are_listed_shown_and_reported(cli: CommandLine, ollama_double: Oll
     assert report.exists()
     assert oct(report.stat().st_mode & 0o777) == "0o600"
     assert cli.run("runs", "show", "nothing").code == 2
+
+
+def test_runs_of_one_second_stand_in_their_order() -> None:
+    begun = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    moments = [begun + timedelta(microseconds=step) for step in (0, 1, 15, 16, 17, 999_999, 1_000_000)]
+    ids = [new_run_id(moment) for moment in moments]
+    assert ids == sorted(ids)
+    assert {len(run_id) for run_id in ids} == {len("20260102-030405-1a2b3c")}
 
 
 def test_a_record_that_was_cut_by_a_kill_can_be_read(tmp_path: Path) -> None:

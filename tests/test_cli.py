@@ -303,7 +303,7 @@ def test_a_server_that_is_gone_for_good_stops_the_run_with_exit_3(
     ollama_double.script("gen:1b", refuse(60))
     ended = cli.run("-i", "src")
     assert ended.code == 3
-    assert "1 files were not started" in ended.out
+    assert "1 file not started" in ended.out
     assert [name for name in tree(cli.folder / "output") if name.endswith(".md")] == ["a.md"]
 
 

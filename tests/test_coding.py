@@ -105,7 +105,7 @@ def test_a_folder_of_tasks_leaves_out_what_did_not_change(cli: CommandLine, olla
     assert len(ollama_double.chats()) == 6
 
     again = cli.run("code", "--input", "tasks", "--output", "out")
-    assert (again.code, "2 of 2 files are unchanged" in again.out, len(ollama_double.chats())) == (1, True, 6)
+    assert (again.code, "2 of 2 files unchanged" in again.out, len(ollama_double.chats())) == (1, True, 6)
 
     (cli.folder / "tasks" / "two.txt").write_text("Changed.", encoding="utf-8")
     assert cli.run("code", "--input", "tasks", "--output", "out").code == 1

@@ -1,5 +1,6 @@
 """Many sources: windows of files side by side, the unchanged left out, one failure is one failure."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -28,10 +29,11 @@ from reflexion.outcome import Outcome
 from reflexion.plan import Job
 from reflexion.runs import RECORD_FOLDER, failed_entry
 from reflexion.session import Session
+from reflexion.wording import counted
 
 STOPPED = "stopped"
 # What the next run may do better from where this one stood; any other failure would only come again.
-PASSING = (BudgetSpent, Cancelled, DeadlineExceeded, ServerError, ServerFault, StreamBroken)
+PASSING = (BudgetSpent, Cancelled, DeadlineExceeded, ServerError, ServerFault, StreamBroken, sqlite3.Error)
 FAILED = 4
 
 
@@ -92,7 +94,7 @@ class Batch:
             self._window(these, started, count)
             started += size
         if left:
-            session.context.emit(Note(f"{len(left)} files were not started: {self.outcome.stopped}."))
+            session.context.emit(Note(f"{counted(len(left), 'file')} not started: {self.outcome.stopped}."))
         self.worker.finish(self.outcome)
         return self.outcome
 
@@ -115,7 +117,7 @@ class Batch:
             self._until_done(futures)
         except KeyboardInterrupt:
             under_way = self.session.gate.state().running
-            calls = f"{under_way} call{'' if under_way == 1 else 's'}"
+            calls = counted(under_way, "call")
             self.session.context.emit(Note(f"Interrupted: waiting for {calls} under way; once more stops at once."))
             self._stop("interrupted", Cancelled("interrupted; the same command takes up the rest"))
             self._until_done(futures)
@@ -168,8 +170,7 @@ class Batch:
             self.session.context.emit(_closed(job, STOPPED, error, f"can be taken up again: {error}"))
             # What stopped the others has a code of its own: 130 is a person's Ctrl-C alone.
             return FAILED
-        known = isinstance(error, ReflexionError | OSError)
-        detail = str(error) if known else f"a bug of reflexion, please report it: {type(error).__name__}: {error}"
+        detail = _detail(error)
         self.session.record.add(failed_entry(job.label, seconds, detail, error))
         self.session.context.emit(_closed(job, "failed", error, detail))
         if isinstance(error, ServerError):
@@ -184,6 +185,14 @@ class Batch:
         self.outcome.stopped = self.outcome.stopped or why
         kind = type(error) if isinstance(error, BudgetSpent) else Cancelled
         self.session.gate.close(lambda: kind(f"stopped: {why}"))
+
+
+def _detail(error: Exception) -> str:
+    if isinstance(error, sqlite3.Error):
+        return f"the checkpoints cannot be kept: {error}; make room on the disk, and run the same command again"
+    if isinstance(error, ReflexionError | OSError):
+        return str(error)
+    return f"a bug of reflexion, please report it: {type(error).__name__}: {error}"
 
 
 def _closed(job: Job, outcome: str, error: Exception, detail: str) -> FileFinished:

@@ -5,34 +5,21 @@ it again, and a source, setting or model that changed meanwhile begins anew. A f
 """
 
 import sqlite3
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from reflexion.errors import InputError
-from reflexion.ollama.gate import settle_turn
+from reflexion.journal import Journal
 from reflexion.runs import RECORD_FOLDER
 
 if TYPE_CHECKING:
     from reflexion.manifest import Basis
 
 NAME = "checkpoints.sqlite"
-
-
-class _Saver(SqliteSaver):
-    """Tells the gate when what a model answered is kept, so that the next call can begin."""
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Keep what a step gave."""
-        super().put_writes(config, writes, task_id, task_path)
-        settle_turn()
 
 
 class Checkpoints:
@@ -53,8 +40,11 @@ class Checkpoints:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             # Strict: plain values only. A checkpoint is data from disk, and must not be able to make objects.
             serde = JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
-            self.saver = _Saver(self._connection, serde=serde)
+            self.saver = SqliteSaver(self._connection, serde=serde)
             self.saver.setup()
+            self.journal = Journal(self.saver.cursor)
+            with self.saver.cursor() as cursor:
+                cursor.execute("CREATE TABLE IF NOT EXISTS cuts (thread_id TEXT PRIMARY KEY, cut TEXT NOT NULL)")
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"{self.path}: cannot be used: {error}; remove it to begin anew") from error
 
@@ -76,12 +66,23 @@ class Checkpoints:
         with self.saver.cursor(transaction=False) as cursor:
             return frozenset(row[0] for row in cursor.execute("SELECT DISTINCT thread_id FROM checkpoints"))
 
+    def cut_of(self, thread: str) -> str:
+        """Return what ``keep_cut`` was given for a file, "" where it was given nothing."""
+        with self.saver.cursor(transaction=False) as cursor:
+            found = cursor.execute("SELECT cut FROM cuts WHERE thread_id = ?", (thread,)).fetchone()
+        return str(found[0]) if found else ""
+
+    def keep_cut(self, thread: str, cut: str) -> None:
+        """Keep how a file was cut into pieces, as long as its checkpoints."""
+        with self.saver.cursor() as cursor:
+            cursor.execute("INSERT OR REPLACE INTO cuts VALUES (?, ?)", (thread, cut))
+
     def forget(self, thread: str) -> None:
         """Drop the checkpoints of a file that is done, those of its pieces included."""
         with self.saver.cursor() as cursor:
-            for table in ("checkpoints", "writes"):
+            for table in ("checkpoints", "writes", "answers", "cuts"):
                 cursor.execute(
-                    f"DELETE FROM {table} WHERE thread_id = ? OR thread_id GLOB ?",  # noqa: S608  # Two fixed names.
+                    f"DELETE FROM {table} WHERE thread_id = ? OR thread_id GLOB ?",  # noqa: S608  # Fixed names.
                     (thread, f"{thread}/*"),
                 )
 

@@ -27,7 +27,7 @@ class Documenter:
 
     def work(self, job: Job, source: Source, thread: str) -> Done:
         """Document a source and write its page. Raises ReflexionError, OSError."""
-        result = large.document(self._graph, source, self._session.context, thread)
+        result = large.document(self._graph, source, self._session.context, thread, self._session.checkpoints)
         written = write_page_of(self._session, job, source, result, self._write_out)
         return Done(entry_of(job.label, written, result), _finished(source, result, written))
 

@@ -11,6 +11,7 @@ from reflexion.loaders import printable
 from reflexion.manifest import Manifest
 from reflexion.ollama.window import estimate_tokens
 from reflexion.plan import Job, Plan
+from reflexion.wording import counted
 
 
 def describe_plan(plan: Plan, config: Config, skipped: Collection[str]) -> str:
@@ -30,7 +31,8 @@ def describe_plan(plan: Plan, config: Config, skipped: Collection[str]) -> str:
         sums = [sums[0] + symbols, sums[1] + tokens]
         target = printable(job.output) if job.output else "standard output"
         lines.append(f"{job.label} -> {target}: {told}{f'; {before} before' if before else ''}")
-    total = f"{len(plan.jobs)} files, {sums[0]} symbols, about {sums[1]} tokens of source and facts in every prompt"
+    sizes = f"{counted(len(plan.jobs), 'file')}, {counted(sums[0], 'symbol')}, about {counted(sums[1], 'token')}"
+    total = f"{sizes} of source and facts in every prompt"
     return "\n".join([*plan.notes, *lines, f"{total}; {done} done before", _loads(len(plan.jobs), config)]) + "\n"
 
 
@@ -42,8 +44,8 @@ def _cost(job: Job) -> tuple[int, int, str]:
         return 0, 0, f"cannot be used: {error}"
     symbols = len(required_symbols(Names(source.facts))) if source.facts else 0
     tokens = estimate_tokens([source.text, outline(source.facts) if source.facts else ""])
-    kind = f"{symbols} symbols" if source.facts else "not Python, no facts"
-    return symbols, tokens, f"{kind}, about {tokens} tokens"
+    kind = counted(symbols, "symbol") if source.facts else "not Python, no facts"
+    return symbols, tokens, f"{kind}, about {counted(tokens, 'token')}"
 
 
 def _loads(files: int, config: Config) -> str:
@@ -52,6 +54,7 @@ def _loads(files: int, config: Config) -> str:
     apart = len(set(config.model_registry.values()))
     most = windows * (2 * rounds + 1) if apart > 1 else 1
     return (
-        f"{windows} windows of up to {config.jobs} files, {rounds} rounds at most: {most} model loads at most,"
+        f"{counted(windows, 'window')} of up to {counted(config.jobs, 'file')}, {counted(rounds, 'round')} at most:"
+        f" {counted(most, 'model load')} at most,"
         f" {apart} where all stay loaded together"
     )

@@ -37,7 +37,9 @@ class Examples:
         """Return what the user should know of the settings, before anything runs."""
         if self._settings is None or self._settings.mode != "process":
             return []
-        return ['Examples run with sandbox.mode "process": limits only, no security boundary.']
+        from reflexion.sandbox import NO_BOUNDARY
+
+        return [NO_BOUNDARY]
 
     def of(self, path: Path | None, text: str, name: str) -> "LazyRunner":
         """Return who runs the examples of pages about a source; ``path`` None is standard input."""

@@ -1,6 +1,7 @@
 """A pipeline's graph, run from its start or from where its checkpoints hold it to its end."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -23,6 +24,7 @@ def run_graph(
     """
     # Of our own: langgraph's limit is about ten thousand steps, and at it all state is lost.
     config: RunnableConfig = {"recursion_limit": steps}
+    context = replace(context, models=context.models.at(thread))
     begin: Mapping[str, Any] | None = start
     end: dict[str, Any] = {}
     if thread:
@@ -30,7 +32,7 @@ def run_graph(
         end = graph.get_state(config).values
         begin = None if end else start
     try:
-        # Each step is on disk before the next begins, so that no finished call is repeated after a kill.
+        # Each step is on disk before the next begins; its answers are there since they came.
         how: Durability | None = "sync" if thread else None
         if not end.get(end_key):
             for end in graph.stream(begin, config, context=context, stream_mode="values", durability=how):  # noqa: B007

@@ -1,7 +1,9 @@
 """A source of any size through the documentation pipeline: in pieces where it does not fit, verified as a whole."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Protocol
 
 from reflexion.config import DOCS_ROLES, Role
 from reflexion.context import DocsContext
@@ -52,18 +54,28 @@ class _Part:
         return _lines(self.piece)
 
 
-def document(graph: Graph, source: Source, context: DocsContext, thread: str = "") -> Result:
+class Cuts(Protocol):
+    """Keeps how sources were cut, as long as their checkpoints."""
+
+    def cut_of(self, thread: str) -> str:
+        """Return what was kept for a thread, "" where nothing was."""
+
+    def keep_cut(self, thread: str, cut: str) -> None:
+        """Keep a text for a thread."""
+
+
+def document(graph: Graph, source: Source, context: DocsContext, thread: str = "", cuts: Cuts | None = None) -> Result:
     """Run the pipeline on a source, piece by piece where it does not fit the smallest window of the roles.
 
     The pages of the pieces are joined, and repaired and verified as one page. It is accepted when the page of every
     piece is, and the page as a whole has no error. What does not fit and cannot be cut is written from facts and
     marked; so is a piece whose calls failed, and then the page is not accepted. A text that is not Python has no
     facts, so the page says which lines are missing. With ``thread`` what its checkpoints hold is taken up; pieces
-    have threads below it.
+    have threads below it, and are those that ``cuts`` has of it.
 
     Raises what ``docs.document`` raises; CallFailed where no piece gave a page.
     """
-    pieces = split(source, context)
+    pieces = _pieces(source, context, cuts if thread else None, thread)
     if len(pieces) == 1 and not pieces[0].facts_only:
         return docs.document(graph, source, context, thread)
     whole = context.for_source(source)
@@ -88,6 +100,23 @@ def split(source: Source, context: DocsContext) -> list[Piece]:
     # A reply that was cut is asked for again once, with twice the room.
     page = 2 * min(limits[Role.GENERATOR], limits[Role.ADJUDICATOR])
     return split_source(text, source.facts, budget, context.models.estimate, page)
+
+
+def _pieces(source: Source, context: DocsContext, cuts: Cuts | None, thread: str) -> list[Piece]:
+    """Cut a source, or return the pieces that it was cut into before.
+
+    A new cut follows what was learned about tokens by now, and would make other pieces of it than before a kill.
+    """
+    if cuts is None:
+        return split(source, context)
+    if kept := cuts.cut_of(thread):
+        cut = json.loads(kept)
+        context.models.expect(cut["learned"])
+        return [Piece(**{**piece, "symbols": tuple(piece["symbols"])}) for piece in cut["pieces"]]
+    learned = context.models.learned
+    pieces = split(source, context)
+    cuts.keep_cut(thread, json.dumps({"learned": learned, "pieces": [asdict(piece) for piece in pieces]}))
+    return pieces
 
 
 def _window(context: DocsContext) -> int:
@@ -151,7 +180,6 @@ def _document_piece(graph: Graph, source: Source, piece: Piece, whole: DocsConte
     name = f"{source.label}, {_lines(piece)}"
     try:
         part = replace(source, label=name, text=piece.shown, facts=facts)
-        # The cut follows the token estimate, so another run may cut elsewhere: then a piece begins anew.
         place = thread and f"{thread}/{piece.first_line}-{piece.last_line}"
         result = docs.document(graph, part, _for_piece(whole, source), place)
     except CallFailed as error:

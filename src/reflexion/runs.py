@@ -29,8 +29,8 @@ _RUN_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\.jsonl?")
 
 
 def new_run_id(now: datetime) -> str:
-    """Return an id that sorts by time and does not collide: ``20260102-030405-1a2b3c``."""
-    return f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    """Return an id that sorts by time, to the microsecond, and does not collide: ``20260102-030405-1a2b3c``."""
+    return f"{now:%Y%m%d-%H%M%S}-{now.microsecond * 16 + secrets.randbelow(16):06x}"
 
 
 class RunRecord:

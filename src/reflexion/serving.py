@@ -2,16 +2,19 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from reflexion.config import DOCS_ROLES, Config, LoadedConfig, Role, RoleSettings
-from reflexion.events import Emit, Note
+
+if TYPE_CHECKING:
+    from reflexion.events import Emit
 
 # A model of this size has said what it can after that; the rest is repetition.
 DEMO_NUM_PREDICT = 1024
 
 
 @contextlib.contextmanager
-def server_for(loaded: LoadedConfig, emit: Emit) -> Iterator[tuple[Config, str]]:
+def server_for(loaded: LoadedConfig, emit: "Emit") -> Iterator[tuple[Config, str]]:
     """Yield the configuration in force and the server's address; the embedded engine lives as long as the block.
 
     Raises ServerError when that engine cannot start.
@@ -20,6 +23,7 @@ def server_for(loaded: LoadedConfig, emit: Emit) -> Iterator[tuple[Config, str]]
         yield loaded.config, loaded.base_url
         return
     from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+    from reflexion.events import Note
 
     models = ", ".join(DEMO_MODELS)
     emit(Note(f"Embedded engine: {models} are one small demo model, SmolLM2-135M; expect small results."))

@@ -25,6 +25,7 @@ from reflexion.plan import Job, Plan
 from reflexion.prompts import Prompts, load_prompts, prompts_folder
 from reflexion.runs import RunRecord
 from reflexion.serving import server_for
+from reflexion.wording import counted
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -104,7 +105,7 @@ class Session(Generic[C_co]):
             again = outcome.codes.count(1)
             hint = f" {again} of them not accepted; --retry does those anew." if again else ""
             self.context.emit(
-                Note(f"{outcome.unchanged} of {len(self.plan.jobs)} files are unchanged and left out.{hint}")
+                Note(f"{outcome.unchanged} of {counted(len(self.plan.jobs), 'file')} unchanged and left out.{hint}")
             )
         return left
 
@@ -200,8 +201,7 @@ def open_session(
         for note in notes:
             emit(Note(note))
         # When models take turns, the earliest role that anybody waits for is next.
-        gate = Gate(roles, config.server.parallel, hold=plan.folder is not None)
-        models = Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget)
+        gate = Gate(roles, config.server.parallel)
         basis = Basis(
             source="",
             settings=settings_digest(config, pipeline.name),
@@ -209,6 +209,8 @@ def open_session(
             models=models_digest(bindings),
         )
         manifest, checkpoints = _kept(plan.folder, held)
+        journal = checkpoints.journal if checkpoints else None
+        models = Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget, journal=journal)
         settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
         record = RunRecord(plan.folder, settings, bindings, wishes.arguments)
         record.begin()

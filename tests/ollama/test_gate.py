@@ -1,6 +1,5 @@
 """Threads that wait at the gate; what it decides is in test_gate_schedule.py."""
 
-import contextvars
 import itertools
 import random
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 
 from reflexion.config import Role
 from reflexion.errors import ReplyCut, ServerUnreachable
-from reflexion.ollama.gate import Gate, Seat, all_loaded, settle_turn
+from reflexion.ollama.gate import Gate, all_loaded
 
 G, C, A = Role.GENERATOR, Role.CRITIC, Role.ADJUDICATOR
 ORDER = tuple(Role)
@@ -34,8 +33,8 @@ def make_gate() -> Iterator[Callable[..., Gate]]:
     """Makes gates that close by themselves after a while, so that a turn that never comes is a failure, not a hang."""
     timers: list[threading.Timer] = []
 
-    def make(parallel: int = 1, *, fits_together: bool = False, hold: bool = False) -> Gate:
-        gate = Gate(ORDER, parallel, fits_together=fits_together, hold=hold)
+    def make(parallel: int = 1, *, fits_together: bool = False) -> Gate:
+        gate = Gate(ORDER, parallel, fits_together=fits_together)
         timers.append(threading.Timer(10, gate.close, [lambda: TimeoutError("this turn never came")]))
         timers[-1].daemon = True
         timers[-1].start()
@@ -260,80 +259,12 @@ def test_whether_models_stay_loaded_together(models: list[str], loaded: list[str
     assert all_loaded(models, loaded) is fits
 
 
-# ------------------------------------------------------------------ a turn that is held until its answer is kept
-
-
-class Pair:
-    """Two files at one model: the first has had its answer and does nothing more until it is told to."""
-
-    def __init__(self, gate: Gate, then: Callable[[], None] = lambda: None) -> None:
-        self.gate = gate
-        self.then = then
-        self.answered, self.go_on, self.second_ran = threading.Event(), threading.Event(), threading.Event()
-
-    def first(self, seat: Seat) -> None:
-        with seat:
-            with self.gate.turn(G, "gen:1b"):
-                pass
-            self.answered.set()
-            self.go_on.wait(5)
-            self.then()
-            self.second_ran.wait(5)
-
-    def second(self, seat: Seat) -> None:
-        until(lambda: self.gate.state().waiting == 1)
-        with seat, self.gate.turn(G, "gen:1b"):
-            self.second_ran.set()
-
-
-def other_turn(gate: Gate) -> None:
-    with gate.turn(G, "gen:1b"):
-        pass
-
-
-def in_a_thread_with_the_same_context() -> None:
-    copied = contextvars.copy_context()
-    thread = threading.Thread(target=copied.run, args=(settle_turn,))
-    thread.start()
-    thread.join()
-
-
-@pytest.mark.parametrize("way", ["settle", "settle elsewhere", "next turn", "error"])
-def test_a_held_turn_ends_when_its_answer_is_kept(make_gate: Callable[..., Gate], way: str) -> None:
-    gate = make_gate(hold=True)
-
-    def fail() -> None:
-        raise ReplyCut("it ends the file")
-
-    then = {
-        "settle": settle_turn,
-        "settle elsewhere": in_a_thread_with_the_same_context,
-        "next turn": lambda: other_turn(gate),
-        "error": fail,
-    }[way]
-    pair = Pair(gate, then)
-    with gate.window(2) as seats, ThreadPoolExecutor(2) as pool:
-        first, second = pool.submit(pair.first, seats[0]), pool.submit(pair.second, seats[1])
-        assert pair.answered.wait(5)
-        assert not pair.second_ran.wait(0.05)
-        pair.go_on.set()
-        assert pair.second_ran.wait(5)
-        second.result(5)
-        if way == "error":
-            with pytest.raises(ReplyCut):
-                first.result(5)
-        else:
-            first.result(5)
-    assert gate.state()[:3] == (0, 0, 0)
-
-
-def test_without_hold_or_after_an_error_a_turn_ends_with_its_block(make_gate: Callable[..., Gate]) -> None:
-    for hold in (False, True):
-        gate = make_gate(hold=hold)
-        with gate.window(1) as [seat], seat:
-            with pytest.raises(ReplyCut), gate.turn(G, "gen:1b"):
-                raise ReplyCut("no answer")
-            assert gate.state().running == 0
-            other_turn(gate)
-            assert gate.state().running == (1 if hold else 0)
+def test_a_turn_ends_with_its_block_whatever_came_of_it(make_gate: Callable[..., Gate]) -> None:
+    gate = make_gate()
+    with gate.window(1) as [seat], seat:
+        with pytest.raises(ReplyCut), gate.turn(G, "gen:1b"):
+            raise ReplyCut("no answer")
+        assert gate.state().running == 0
+        with gate.turn(G, "gen:1b"):
+            assert gate.state().running == 1
         assert gate.state().running == 0

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from reflexion.wording import counted
+
 Level = Literal["ok", "note", "warning", "error"]
 Fact = str | int | float | bool | list[str] | None
 REPORT_VERSION = 1
@@ -86,15 +88,10 @@ def schema_text() -> str:
 def _summary(report: Report) -> str:
     errors = sum(check.level == "error" for check in report.checks)
     warnings = sum(check.level == "warning" for check in report.checks)
-    counted = [_counted(errors, "error"), _counted(warnings, "warning")]
-    found = ", ".join(part for part in counted if part)
+    found = ", ".join(counted(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number)
     if report.healthy:
         return f"healthy{f': {found}' if found else ''}"
     return f"{found}; a run would end with exit code {report.exit_code}"
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'s' if number > 1 else ''}" if number else ""
 
 
 def _shown(seconds: float) -> str:

@@ -12,9 +12,7 @@ when nobody drafts or reviews. (Serving the longest queue first would break that
 import contextlib
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple
@@ -119,41 +117,18 @@ class Seat:
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
         self._left = threading.Lock()
-        self._held: deque[Callable[[], None]] = deque()
 
     def __enter__(self) -> "Seat":
-        """Take the seat, in the thread of the file: what the thread starts has it too."""
-        _SEAT.set(self)
+        """Take the seat."""
         return self
-
-    def hold(self, give_back: Callable[[], None]) -> None:
-        """Keep a turn that has had its answer until ``settle``."""
-        self._held.append(give_back)
-
-    def settle(self) -> None:
-        """Give the turn back that is kept, if there is one."""
-        with contextlib.suppress(IndexError):
-            self._held.popleft()()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.leave()
-        _SEAT.set(None)
 
     def leave(self) -> None:
         """Say that this file asks for nothing any more, whatever became of it."""
-        self.settle()
         if self._left.acquire(blocking=False):
             self._leave()
-
-
-_SEAT: ContextVar[Seat | None] = ContextVar("seat", default=None)
-
-
-def settle_turn() -> None:
-    """Say that the latest answer of the file at hand is kept; called by who keeps it."""
-    seat = _SEAT.get()
-    if seat is not None:
-        seat.settle()
 
 
 class Gate:
@@ -163,9 +138,6 @@ class Gate:
     ``fits_together`` all models stay loaded: calls go straight through, and ``window_size`` keeps files one after
     another, since that keeps the server's prompt cache. A file makes one call at a time and never asks for a turn
     inside of a turn.
-
-    With ``hold`` the turn of a file in a seat goes on after its answer until ``settle_turn``, its next turn or its end,
-    whichever is first. So no more than ``parallel`` answers are ever not on disk yet, when a kill would lose them.
     """
 
     def __init__(
@@ -174,13 +146,11 @@ class Gate:
         parallel: int = 1,
         *,
         fits_together: bool = False,
-        hold: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._schedule = Schedule(order, parallel, fits_together=fits_together)
         self._changed = threading.Condition()
         self._clock = clock
-        self._hold = hold
         self._waited_s = 0.0
         self._closed: Callable[[], Exception] | None = None
 
@@ -215,22 +185,15 @@ class Gate:
 
     @contextlib.contextmanager
     def turn(self, role: str, model: str) -> Iterator[float]:
-        """Wait for a turn on ``model``; yield the seconds waited. The turn ends with the block, or see ``hold``.
+        """Wait for a turn on ``model``; yield the seconds waited. The turn ends with the block.
 
         Retries and repair rounds belong inside, deadlines too: waiting here costs nothing, waiting in the server's
         queue does. Raises what ``close`` was given.
         """
-        settle_turn()
         ticket = Ticket(str(role), full_name(model))
         try:
             yield self._wait(ticket)
-        except BaseException:
-            self._give_back(ticket)
-            raise
-        seat = _SEAT.get()
-        if self._hold and seat is not None:
-            seat.hold(lambda: self._give_back(ticket))
-        else:
+        finally:
             self._give_back(ticket)
 
     def close(self, error: Callable[[], Exception]) -> None:

@@ -1,5 +1,6 @@
 """A call to a model and what comes back of it, as plain records."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
 
 NANOSECONDS = 1e9
+# Of the final record, what is made use of.
+_KEPT = (
+    "done_reason",
+    "prompt_eval_count",
+    "eval_count",
+    "load_duration",
+    "prompt_eval_duration",
+    "eval_duration",
+)
 # Records that are shown of a reply that is under way.
 TAIL_RECORDS = 120
 
@@ -91,13 +101,39 @@ class Request:
 
 
 class Received:
-    """What has arrived of one reply."""
+    """What has arrived of one reply. ``wall_s`` is how long it took, 0 until it is whole.
+
+    ``is_kept``: it came out of a journal, and no server was asked.
+    """
 
     def __init__(self) -> None:
         self.records = 0
+        self.wall_s = 0.0
+        self.is_kept = False
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._final: dict[str, Any] = {}
+
+    @classmethod
+    def from_json(cls, kept: str) -> "Received":
+        """Return what ``as_json`` was made of. Raises ValueError, KeyError, TypeError for any other text."""
+        plain = json.loads(kept)
+        received = cls()
+        received.records, received.wall_s, received.is_kept = int(plain["records"]), float(plain["wall_s"]), True
+        received._text, received._thinking = [str(plain["text"])], [str(plain["thinking"])]
+        received._final = dict(plain["final"])
+        return received
+
+    def as_json(self) -> str:
+        """Return all of it as JSON, for a journal."""
+        final = {key: self._final[key] for key in _KEPT if key in self._final}
+        plain = {"records": self.records, "wall_s": self.wall_s, "text": self.text, "thinking": self.thinking}
+        return json.dumps({**plain, "final": final})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the final record is here."""
+        return bool(self._final)
 
     @property
     def text(self) -> str:
@@ -146,14 +182,14 @@ class Received:
             load_s=seconds("load_duration"),
             prompt_s=seconds("prompt_eval_duration"),
             generation_s=seconds("eval_duration"),
-            wall_s=wall_s,
+            wall_s=self.wall_s or wall_s,
             waited_s=request.waited_s,
         )
 
     def check(self, request: Request) -> None:
         """Raise what is wrong with the reply: StreamBroken, PromptTooLarge, ReplyCut or ReplyEmpty."""
         binding, what = request.binding, request.what
-        if not self._final:
+        if not self.is_whole:
             raise StreamBroken(f"{what}: the stream ended without its final record", self.text)
         counted = self._final.get("prompt_eval_count")
         if counted:

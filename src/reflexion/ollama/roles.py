@@ -1,10 +1,13 @@
 """ask(role, messages): the one way in which reflexion calls a model."""
 
 import contextlib
+import copy
+import hashlib
+import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
@@ -26,6 +29,9 @@ from reflexion.ollama.gate import Gate
 from reflexion.ollama.guard import Deadlines, RunawayDetector, Watchdog
 from reflexion.ollama.reply import Binding, CallStats, Message, Progress, Received, Reply, Request
 from reflexion.ollama.window import TokenEstimates, estimate_tokens, room_for_reply
+
+if TYPE_CHECKING:
+    from reflexion.journal import Answers, Journal
 
 # What is shown to a model of its own unreadable reply: enough to see the mistake, never a runaway's megabytes.
 LONGEST_QUOTE = 1_000
@@ -69,9 +75,12 @@ class Models:
         *,
         gate: Gate | None = None,
         budget: Budget | None = None,
+        journal: "Journal | None" = None,
     ) -> None:
         self.bindings = bindings
         self._gate = gate
+        self._journal = journal
+        self._answers: Answers | None = None
         self._budget = budget or Budget()
         server = server or ServerSettings()
         self._url = base_url
@@ -82,10 +91,30 @@ class Models:
         self._cannot_think: set[str] = set()
         self._ignores_schema: set[str] = set()
 
+    def at(self, thread: str) -> "Models":
+        """Return these models for one file, named by the thread of its checkpoints.
+
+        What its step under way has asked before is answered from the journal. Without a journal, or with thread "",
+        nothing is kept. Raises sqlite3.Error.
+        """
+        models = copy.copy(self)
+        models._answers = self._journal.begin(thread) if self._journal and thread else None
+        return models
+
     def fits(self, role: Role, messages: Sequence[Message], share: float = 1.0) -> bool:
         """Return whether a conversation stays within ``share`` of the role's window, by the estimate."""
         binding = self.bindings[role]
         return self._estimates.of(binding.model)(message.text for message in messages) <= binding.window * share
+
+    @property
+    def learned(self) -> dict[str, float]:
+        """What was learned about the tokens of each model, for ``expect`` of another run."""
+        return {binding.model: self._estimates.of(binding.model).share for binding in self.bindings.values()}
+
+    def expect(self, learned: Mapping[str, float]) -> None:
+        """Begin from what another run has learned about tokens."""
+        for model, share in learned.items():
+            self._estimates.of(model).expect(share)
 
     def estimate(self, texts: Iterable[str]) -> int:
         """Return about how many tokens these texts take for the model that takes most of them."""
@@ -230,10 +259,12 @@ class Models:
             self._gate.check_open()
         started = time.monotonic()
         outcome = "failed"
-        received = Received()
+        received = self._kept(request)
         try:
-            with Watchdog(self._deadlines, request.what) as watchdog:
-                self._stream(request, watchdog, received, started)
+            if not received.is_whole:
+                with Watchdog(self._deadlines, request.what) as watchdog:
+                    self._stream(request, watchdog, received, started)
+                self._keep(request, received, time.monotonic() - started)
             received.check(request)
             outcome = "ok"
             self._learn(request, received)
@@ -246,6 +277,17 @@ class Models:
             request.log.append(stats)
             self._budget.spend(_tokens_of(request, received, stats))
         return Reply(received.text, received.thinking, stats)
+
+    def _kept(self, request: Request) -> Received:
+        """Return what the journal has for a request, nothing received where it has nothing."""
+        kept = self._answers.find(_question(request)) if self._answers else None
+        return Received() if kept is None else Received.from_json(kept)
+
+    def _keep(self, request: Request, received: Received, wall_s: float) -> None:
+        """Put a whole reply into the journal, be it fit for use or not: nobody has to give it twice."""
+        received.wall_s = wall_s
+        if self._answers and received.is_whole:
+            self._answers.keep(_question(request), received.as_json())
 
     def _learn(self, request: Request, received: Received) -> None:
         """Correct the model's estimate by what the server counted of a prompt that it read whole."""
@@ -274,8 +316,22 @@ class Models:
 
 
 def _tokens_of(request: Request, received: Received, stats: CallStats) -> int:
-    """Return what a request cost; where it broke off, nobody counted the prompt, so that is an estimate."""
+    """Return what a request cost; where it broke off, nobody counted the prompt, so that is an estimate.
+
+    What the journal answered cost an earlier run, and nothing now.
+    """
+    if received.is_kept:
+        return 0
     prompt = stats.prompt_tokens
     if received.records and not prompt:
         prompt = estimate_tokens(message.text for message in request.messages)
     return prompt + stats.reply_tokens
+
+
+def _question(request: Request) -> str:
+    """Return what a request asks, as the journal knows it.
+
+    How much room and thinking it has is left out: that follows from what was learned since the process began.
+    """
+    asked = [request.binding.role.value, request.seed, *request.messages]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()

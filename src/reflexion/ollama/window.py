@@ -58,6 +58,17 @@ class TokenEstimate:
         self._shares: deque[float] = deque(maxlen=PROMPTS_KEPT)
         self._beginnings: deque[int] = deque(maxlen=BEGINNINGS_KEPT)
 
+    @property
+    def share(self) -> float:
+        """What was learned, as a share of ``estimate_tokens``: 1.0 at first."""
+        return self._share
+
+    def expect(self, share: float) -> None:
+        """Begin from what another run has learned; what this one learned already stays."""
+        with self._lock:
+            if not self._shares:
+                self._share = min(max(share, LEAST_SHARE), MOST_SHARE)
+
     def __call__(self, texts: Iterable[str]) -> int:
         """Return about how many tokens a conversation of these message texts takes."""
         return int(_estimate(texts) * self._share) + 1

@@ -4,7 +4,7 @@
 """
 
 from reflexion.sandbox.job import Completed, Job, Limits, Sandbox
-from reflexion.sandbox.opening import open_sandbox
+from reflexion.sandbox.opening import NO_BOUNDARY, open_sandbox
 from reflexion.sandbox.tree import Tree
 
-__all__ = ["Completed", "Job", "Limits", "Sandbox", "Tree", "open_sandbox"]
+__all__ = ["NO_BOUNDARY", "Completed", "Job", "Limits", "Sandbox", "Tree", "open_sandbox"]

@@ -13,6 +13,7 @@ from reflexion.sandbox.interpreter import find_interpreter
 from reflexion.sandbox.job import MIB, Job, Limits, Sandbox, remove_leftovers
 from reflexion.sandbox.process import ProcessLimits
 
+NO_BOUNDARY = 'Examples run with sandbox.mode "process": limits only, no security boundary.'
 PROBE = """\
 import json, os, resource
 names = ("RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_AS", "RLIMIT_NPROC")
