@@ -15,6 +15,7 @@ from reflexion import html_report
 from reflexion.html_report import render_report, seconds
 from reflexion.html_report.drawing import CURVE_HEIGHT, CURVE_WIDTH, curve, difference, segments
 from reflexion.html_report.figures import read
+from reflexion.team.attempts import new_attempt
 from tests.report_records import HOSTILE, hostile_record, make_record
 
 VOID = {"meta", "br", "wbr", "input"}
@@ -231,6 +232,43 @@ def test_the_page_says_what_the_record_says() -> None:
         assert part in said
     for part in ("line 12: `30` became `10.0`", "Round 3 to round 4", "unchanged", "repaired", "assembled", "qwen3:8b"):
         assert part in said
+
+
+def test_a_run_of_the_code_pipeline_is_told_in_its_own_words() -> None:
+    failures = [{"test": "test_low", "why": "assert 3 == 5"}, {"test": "test_high", "why": "assert <b> == 9"}]
+    first = new_attempt(1, "DEVELOPER", draft="def clamp(x):\n    return x\n")
+    first |= {"run": {"passes": 3, "total": 5, "failures": failures}, "score": 60}
+    unusable = new_attempt(2, "DEBUGGER", trouble="the reply holds no module")
+    mended = new_attempt(3, "DEBUGGER", diagnosis="No bound is kept.", draft="def clamp(x):\n    return min(x, 9)\n")
+    mended |= {"run": {"passes": 4, "total": 5, "failures": failures[1:]}, "score": 80}
+    why = "4 of 5 tests pass; failing: test_high"
+    file = {"source": "task.md", "outcome": "not accepted", "why": why, "rounds": [first, unusable, mended]}
+    record = {"pipeline": "code", "settings": {"quality_score_bar": 95}, "files": [file]}
+    tree = checked(render_report(record))
+    said = " ".join("".join(tree.texts).split())
+    for part in (
+        "A module is accepted when all its tests pass.",
+        "the share of tests that pass, in percent, of each candidate",
+        "3 candidates",
+        "Candidate 1 to candidate 3: 1 line added, 1 removed",
+        "test_high: assert <b> == 9",
+        "No bound is kept.",
+        "the reply holds no module",
+        why,
+    ):
+        assert part in said
+    assert "80" in tree.texts
+    for part in ("The bar is", "95 of 100", "Findings", "Accuracy", "Page"):
+        assert part not in said
+    [cell] = [value for tag, name, value in tree.attributes if name == "data-value" and value == "1"]
+    assert cell == "1"  # One test fails of the best candidate.
+
+
+def test_columns_are_there_where_a_round_has_them() -> None:
+    rounds = [{"number": 1, "score": 80, "technical_accuracy": 70, "completeness": 90, "draft": "# A"}]
+    said = "".join(checked(render_report({"files": [{"source": "a.py", "rounds": rounds}]})).texts)
+    assert "Accuracy" in said
+    assert "Contract" not in said
 
 
 def test_a_record_without_the_newer_keys_or_with_nothing_is_shown() -> None:

@@ -28,7 +28,8 @@ from reflexion.events import (
     name_of,
 )
 from reflexion.live import LiveState
-from reflexion.summary import STYLES, Summary, history, outcome_text
+from reflexion.summary import CODE, STYLES, Summary, history, outcome_text
+from reflexion.wording import counted
 
 _REFRESH_S = 0.2
 MENDED_SHOWN = 5
@@ -100,6 +101,8 @@ class ConsoleReporter:
     def _show(self, event: Event) -> None:
         if isinstance(event, FileFinished):
             self._summary.add(event)
+        elif isinstance(event, TeamAssembled):
+            self._summary.headings = CODE
         if not self._quiet and not isinstance(event, Note | TokensReceived | TeamAssembled):
             self._close_node(event.source)
         self._state.feed(event)
@@ -178,7 +181,7 @@ class ConsoleReporter:
         own = (("contract", event.contract), ("examples", event.examples))
         scores = "".join(f"{name} {value}, " for name, value in own if value is not None)
         whose = self._whose(event.source)
-        found = f"{scores}{_count(event.errors, 'error')}, {_count(event.warnings, 'warning')}"
+        found = f"{scores}{counted(event.errors, 'error')}, {counted(event.warnings, 'warning')}"
         if event.score is None:
             self._line(f"  {whose}round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")
         else:
@@ -201,8 +204,9 @@ class ConsoleReporter:
             self._line(f"  examples: {escape(event.examples)}")
         self._show_mended(event)
         if event.attempts:
+            scores, attempts, _ = self._summary.headings
             self._line(
-                f"  scores {history(event.scores)}; attempts {event.attempts}; stopped: {event.stop};"
+                f"  {scores} {history(event.scores)}; {attempts} {event.attempts}; stopped: {event.stop};"
                 f" model {event.model_s:.1f} s, {event.tokens} tokens"
             )
 
@@ -211,7 +215,7 @@ class ConsoleReporter:
         if not event.mended:
             return
         how = "assembled from the facts and the prose that survived" if event.assembled else "repaired"
-        self._line(f"  {how}: {_count(len(event.mended), 'thing')} mended by code")
+        self._line(f"  {how}: {counted(len(event.mended), 'thing')} mended by code")
         shown = event.mended if self._verbose else event.mended[:MENDED_SHOWN]
         for line in shown:
             self._line(f"    [dim]{escape(line)}[/dim]")
@@ -223,10 +227,6 @@ def _closing_line(event: FileFinished) -> str:
     style = STYLES[event.outcome]
     where = f" -> {escape(event.output)}" if event.output else ""
     return f"[{style}]{outcome_text(event)}[/{style}]  {escape(event.source)}{where}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _speed(event: TokensReceived) -> str:

@@ -46,6 +46,7 @@ class RunRecord:
         settings: Mapping[str, Any],
         bindings: Mapping[Role, Binding],
         arguments: Sequence[str] = (),
+        pipeline: str = "docs",
     ) -> None:
         now = datetime.now(UTC)
         self.run_id = new_run_id(now)
@@ -58,6 +59,7 @@ class RunRecord:
             "run": self.run_id,
             "started": now.isoformat(timespec="seconds"),
             "process": os.getpid(),
+            "pipeline": pipeline,
             "arguments": list(arguments),
             "settings": dict(settings),
             "models": {

@@ -212,7 +212,7 @@ def open_session(
         journal = checkpoints.journal if checkpoints else None
         models = Models(bindings, base_url, config.server, gate=gate, budget=wishes.budget, journal=journal)
         settings = config.model_dump(mode="json", exclude={"server": {"base_url"}})
-        record = RunRecord(plan.folder, settings, bindings, wishes.arguments)
+        record = RunRecord(plan.folder, settings, bindings, wishes.arguments, pipeline.name)
         record.begin()
         yield Session(
             plan,

@@ -9,14 +9,21 @@ from rich.table import Table
 from reflexion.events import FileFinished
 
 STYLES = {"accepted": "green", "not accepted": "yellow", "failed": "red", "stopped": "yellow"}
+# What the columns "scores", "attempts" and "page" are called, of pages and of modules.
+DOCS = ("scores", "attempts", "page")
+CODE = ("% passed", "candidates", "result")
 # Nobody reads a longer table on a terminal, and laying out thousands of rows takes minutes; the record has them all.
 MOST_ROWS = 200
 
 
 class Summary:
-    """Collects what became of files, in memory that does not grow with their number."""
+    """Collects what became of files, in memory that does not grow with their number.
+
+    ``headings`` are those of the scores, the attempts, and what was written.
+    """
 
     def __init__(self) -> None:
+        self.headings = DOCS
         self.counts: Counter[str] = Counter()
         self.first: list[FileFinished] = []
         self._worse: list[FileFinished] = []
@@ -36,11 +43,11 @@ class Summary:
     def table(self) -> Table:
         """Return the table; its title has the counts where it does not have every file."""
         if self.count <= MOST_ROWS:
-            return _table("Summary", self.first)
+            return _table("Summary", self.first, self.headings)
         counts = ", ".join(f"{self.counts[outcome]:,} {outcome}" for outcome in STYLES if self.counts[outcome])
         worse = self.count - self.counts["accepted"]
         shown = "" if worse <= len(self._worse) else f"; the first {len(self._worse)} of {worse:,} not accepted"
-        return _table(f"Summary: {counts}{shown}", self._worse)
+        return _table(f"Summary: {counts}{shown}", self._worse, self.headings)
 
 
 def outcome_text(event: FileFinished) -> str:
@@ -54,10 +61,11 @@ def history(scores: Sequence[int | None]) -> str:
     return ", ".join("-" if score is None else str(score) for score in scores)
 
 
-def _table(title: str, finished: Sequence[FileFinished]) -> Table:
+def _table(title: str, finished: Sequence[FileFinished], headings: tuple[str, str, str]) -> Table:
     table = Table(title=title, title_justify="left")
-    for heading in ("source", "outcome", "scores", "attempts", "model s", "page"):
-        table.add_column(heading, overflow="fold", justify="right" if heading in ("attempts", "model s") else "left")
+    scores, attempts, page = headings
+    for heading in ("source", "outcome", scores, attempts, "model s", page):
+        table.add_column(heading, overflow="fold", justify="right" if heading in (attempts, "model s") else "left")
     for item in finished:
         style = STYLES[item.outcome]
         page = item.output or item.detail

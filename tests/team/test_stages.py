@@ -67,7 +67,7 @@ def test_plain_lines_elsewhere() -> None:
         "tests of candidate 4: 5 of 5 tests pass (isolated)",
         "review: All works.",
         "review left out: the reply is empty",
-        "scores -, 80, 0, 100; attempts 4; stopped: tests pass; model 11.0 s, 890 tokens",
+        "% passed -, 80, 0, 100; candidates 4; stopped: tests pass; model 11.0 s, 890 tokens",
     ):
         assert line in lines
     assert "def clamp" not in "\n".join(lines)

@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 from reflexion.html_report import drawing
 from reflexion.html_report.figures import OUTCOMES, SHORTEST_LOAD_S, Attempt, Figures, File, read
 from reflexion.html_report.values import clipped
+from reflexion.html_report.words import CODE, DOCS, Words
 from reflexion.text.shown import visible
 
 # A browser lays out a table of this many rows within a second or two.
@@ -45,6 +46,7 @@ def render_report(record: Mapping[str, Any]) -> str:
     style, script = (_file(name) for name in ("style.css", "script.js"))
     page = environment.get_template("page.html.j2").render(
         run=run,
+        words=_words(run),
         rows=_first(run.files, MOST_ROWS),
         details=[details.blocks[number] for number in sorted(details.blocks)],
         detailed=details.blocks.keys(),
@@ -159,11 +161,11 @@ def _details(run: Figures, template: Template) -> _Details:
     blocks: dict[int, Markup] = {}
     left, left_for_differences, with_differences = MOST_DETAILS, MOST_DIFFERENCES, 0
     for file in sorted(run.files, key=_by_need):
-        differences = _differences(file) if left_for_differences > 0 else []
-        html = _block(file, run.bar, differences, template)
+        differences = _differences(file, _words(run).round) if left_for_differences > 0 else []
+        html = _block(file, run, differences, template)
         if html is None:
             differences = []
-            html = _block(file, run.bar, differences, template)
+            html = _block(file, run, differences, template)
         if html is None:
             continue
         left -= len(html.encode(errors="replace"))
@@ -175,22 +177,49 @@ def _details(run: Figures, template: Template) -> _Details:
     return _Details(blocks, with_differences)
 
 
+def _words(run: Figures) -> Words:
+    return CODE if run.is_code else DOCS
+
+
 def _block(
-    file: File, bar: float, differences: Sequence[drawing.Difference | None], template: Template
+    file: File, run: Figures, differences: Sequence[drawing.Difference | None], template: Template
 ) -> Markup | None:
     """Return the HTML of one file, or None when it is too large."""
     shown = file.attempts[-MOST_ROUNDS:]
-    html = template.render(file=file, bar=bar, shown=shown, differences=differences or [None] * len(shown))
+    spaced = differences or [None] * len(shown)
+    html = template.render(
+        file=file,
+        bar=run.bar,
+        is_code=run.is_code,
+        words=_words(run),
+        figures=_figures(shown),
+        shown=shown,
+        differences=spaced,
+    )
     return Markup(html) if len(html) <= MOST_OF_ONE else None  # noqa: S704  # Jinja has escaped it.
 
 
-def _differences(file: File) -> list[drawing.Difference | None]:
+# The columns of a table of rounds that are there only where a round has them.
+_COLUMNS = (
+    ("Accuracy", "accuracy"),
+    ("Completeness", "completeness"),
+    ("Contract", "contract"),
+    ("Examples", "examples"),
+)
+
+
+def _figures(shown: Sequence[Attempt]) -> list[tuple[str, str]]:
+    """Return the headings and fields of sub-scores that any of these rounds has."""
+    return [column for column in _COLUMNS if any(getattr(item, column[1]) is not None for item in shown)]
+
+
+def _differences(file: File, round_: str) -> list[drawing.Difference | None]:
     """Return how each shown round's draft differs from the last draft before it; None for the first."""
     found: list[drawing.Difference | None] = []
     before: Attempt | None = None
     for item in file.attempts:
         if item.draft and before:
-            title = f"Round {before.number} to round {item.number}"
+            title = f"{round_.capitalize()} {before.number} to {round_} {item.number}"
             found.append(drawing.difference(before.draft, item.draft, title))
         else:
             found.append(None)

@@ -8,6 +8,7 @@ from typing import Any, Self
 from reflexion.html_report.values import clipped, mapping, mappings, number, score, sequence, text
 
 BAR = 95.0
+ALL_TESTS = 100.0
 # A server gives a call on a loaded model a load time as well, of some milliseconds.
 SHORTEST_LOAD_S = 0.1
 NAME_LIMIT = 200
@@ -129,7 +130,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One round: sub-scores from 0 to 100 or None, the fix asked for, and the draft that was judged."""
+    """One round: sub-scores from 0 to 100 or None, the fix asked for, and the draft that was judged.
+
+    Of a candidate of the code pipeline, ``diagnosis`` is what it was to mend, and ``failures`` are the tests that
+    did not pass, each with the reason.
+    """
 
     number: str
     accuracy: float | None
@@ -140,6 +145,8 @@ class Attempt:
     skipped: bool
     fix: str
     trouble: str
+    diagnosis: str
+    failures: tuple[str, ...]
     draft: str
     problems: tuple[Problem, ...]
     spent: Spent
@@ -157,6 +164,8 @@ class Attempt:
             skipped=bool(item.get("skipped")),
             fix=clipped(item.get("fix"), 2_000),
             trouble=clipped(item.get("trouble"), 1_000),
+            diagnosis=clipped(item.get("diagnosis"), 1_000),
+            failures=tuple(_failure(failed) for failed in mappings(mapping(item.get("run")).get("failures"))),
             draft=text(item.get("draft")),
             problems=tuple(Problem.read(finding) for finding in mappings(item.get("findings"))),
             spent=Spent.of([Call.read(call) for call in mappings(item.get("calls"))]),
@@ -205,6 +214,7 @@ class File:
     output: str
     error: str
     stop: str
+    why: str
     adjudication: str
     score: float | None
     seconds: float
@@ -232,6 +242,7 @@ class File:
             output=clipped(entry.get("output"), PATH_LIMIT),
             error=clipped(entry.get("error"), 2_000),
             stop=clipped(entry.get("stop"), NAME_LIMIT),
+            why=clipped(entry.get("why"), 2_000),
             adjudication=clipped(entry.get("adjudication"), 1_000),
             score=score(entry.get("score")),
             seconds=max(0, number(entry.get("seconds"))),
@@ -249,9 +260,19 @@ class File:
         return tuple(attempt.score for attempt in self.attempts)
 
     @property
+    def failing(self) -> int:
+        """How many tests fail of the candidate that passes most of them."""
+        tested = [attempt for attempt in self.attempts if attempt.score is not None]
+        return len(max(tested, key=lambda attempt: attempt.score or 0.0).failures) if tested else 0
+
+    @property
     def errors(self) -> int:
         """How many findings of what ships would block acceptance."""
         return sum(problem.level == "error" for problem in self.problems)
+
+
+def _failure(failed: Mapping[str, Any]) -> str:
+    return ": ".join(part for part in (clipped(failed.get(key), 400) for key in ("test", "why")) if part)
 
 
 def _calls_of(rounds: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -272,8 +293,9 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Everything a report says about a run."""
+    """Everything a report says about a run. ``is_code``: modules were written, and tests decided; else pages."""
 
+    is_code: bool
     run: str
     started: str
     version: str
@@ -302,11 +324,13 @@ def read(record: Mapping[str, Any]) -> Figures:
     """Return the figures of a run's record. Keys that lack or hold something odd count as nothing; raises nothing."""
     files = tuple(File.read(entry, place) for place, entry in enumerate(mappings(record.get("files")), 1))
     settings = mapping(record.get("settings"))
-    bar = score(settings.get("quality_score_bar"))
+    is_code = record.get("pipeline") == "code"
+    bar = ALL_TESTS if is_code else score(settings.get("quality_score_bar"))
     outcomes = Counter(file.outcome for file in files)
     named = [name for name in OUTCOMES if name in outcomes]
     others = sorted(outcomes.keys() - set(OUTCOMES))
     return Figures(
+        is_code=is_code,
         run=clipped(record.get("run"), NAME_LIMIT),
         started=clipped(record.get("started"), NAME_LIMIT),
         version=clipped(record.get("reflexion"), NAME_LIMIT),
