@@ -56,6 +56,8 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "repetition": frozenset({"T003"}),
     "unclosed fence": frozenset({"T004"}),
     "truncated text": frozenset({"T005"}),
+    "code in the text": frozenset({"T009"}),
+    "redefinition": frozenset({"P207"}),
 }
 ALL_MUTATORS = (*MUTATORS, *CALL_MUTATORS, *ERROR_MUTATORS, *TEXT_MUTATORS)
 

@@ -124,6 +124,15 @@ def wrong_signature(page: Page) -> Iterator[Mutant]:
                 yield mutant(page, kind, kind, text, index, span)
 
 
+def redefined(page: Page) -> Iterator[Mutant]:
+    """A function of the source shown at the end of the page, with a body and an invented parameter."""
+    for thing, _ in functions(page):
+        if thing.kind == "function" and not thing.is_async:
+            shown = f"\n```python\ndef {thing.name}(*, given_input=None):\n    return given_input\n```\n"
+            text = page.text.rstrip("\n") + "\n" + shown
+            yield mutant(page, "redefinition", "redefinition", text, len(page.text.rstrip("\n").splitlines()) + 2)
+
+
 def wrong_async(page: Page) -> Iterator[Mutant]:
     for thing, span in functions(page):
         if thing.kind not in ("function", "method"):
@@ -201,4 +210,4 @@ def wrong_keys(page: Page) -> Iterator[Mutant]:
                 yield mutant(page, "wrong returned key", "wrong returned keys", text, hits[0], span)
 
 
-CALL_MUTATORS = (wrong_signature, wrong_async, wrong_descriptor, wrong_return, wrong_keys)
+CALL_MUTATORS = (wrong_signature, redefined, wrong_async, wrong_descriptor, wrong_return, wrong_keys)

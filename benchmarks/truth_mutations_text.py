@@ -103,4 +103,9 @@ def _is_blatant(page: Page, index: int, cut: str) -> bool:
     return line[0].isalpha() and line.endswith(".") and cut[-1].isalpha() and " " in cut
 
 
-TEXT_MUTATORS = (invented_history, chatter, leftover_verdict, repetition, unclosed_fence, truncated)
+def bare_code(page: Page) -> Iterator[Mutant]:
+    code = "\ndef helper(first, second=2):\n    result = first + second\n\n    return result\n\nThat is all.\n"
+    yield _after(page, "code in the text", "code in the text", code)
+
+
+TEXT_MUTATORS = (invented_history, chatter, leftover_verdict, repetition, unclosed_fence, truncated, bare_code)

@@ -5,6 +5,7 @@ Heavy imports happen inside the command that needs them, so that ``reflexion --h
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -118,6 +119,8 @@ def main(args: Sequence[str] | None = None) -> None:
         # Names of files may hold what no encoding can; showing them must not end a run.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # Those of programs that share the environment: they would be shown all that is validated.
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     with _one_line_errors():
         wanted = with_default_command(sys.argv[1:] if args is None else args)
         app(wanted, obj=tuple(wanted))

@@ -13,10 +13,11 @@ from pathlib import Path
 from reflexion import __version__
 from reflexion.errors import InputError
 from reflexion.marker import Marker, read_marker, text_digest
+from reflexion.patterns import regex
 
-_KEEP = re.compile(r"<!--[ \t]*/?keep[ \t]*-->")
+_KEEP = regex(r"<!--[ \t]*/?keep[ \t]*-->")
 TEMPORARY_SUFFIX = ".reflexion-tmp"
-_LEFTOVER = re.compile(r"\..+\.(\d+)" + re.escape(TEMPORARY_SUFFIX))
+_LEFTOVER = regex(r"\..+\.(\d+)" + re.escape(TEMPORARY_SUFFIX))
 
 
 def render(text: str, marker: Marker) -> str:

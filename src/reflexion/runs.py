@@ -6,7 +6,6 @@ The folder is readable by its owner alone, since drafts hold source text.
 import contextlib
 import json
 import os
-import re
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +18,14 @@ from reflexion import __version__
 from reflexion.config import Role
 from reflexion.errors import InputError, ReflexionError
 from reflexion.ollama.reply import Binding
+from reflexion.patterns import regex
 
 if TYPE_CHECKING:
     from reflexion.outcome import Result
 
 RECORD_FOLDER = ".reflexion"
 RECORD_VERSION = 2
-_RUN_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\.jsonl?")
+_RUN_NAME = regex(r"\d{8}-\d{6}-[0-9a-f]{6}\.jsonl?")
 
 
 def new_run_id(now: datetime) -> str:

@@ -60,6 +60,9 @@ def test_a_good_page_has_no_finding() -> None:
 
 
 BLATANT = [
+    ("\ndef area(width, height):\n    return width * height\n\nIt is an area.\n", ("T009", "error", 2)),
+    ("\nThe class:\nclass Area(Base):  # one\n\n    def __init__(self):\n        pass\n\nEnd.\n", ("T009", "error", 3)),
+    ("\nasync def area(\n    width) -> int: return 1\n\ndef area(w): return w\n\nEnd.\n", ("T009", "error", 5)),
     ("\nI hope this helps!\n", ("T001", "error", 2)),
     ("\nLet me know if you need\nany changes.\n", ("T001", "error", 2)),
     ("\nNo formatting errors or contradictions were found.\n", ("T002", "error", 2)),
@@ -192,6 +195,27 @@ def test_an_empty_page() -> None:
     assert found("Computes interest for savings plans.\n") == [("T006", "warning", 1)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n```python\ndef area(width):\n    return width\n```\n",
+        "\nFor instance:\n\n    def area(width):\n        return width\n",
+        "\n.. testcode::\n\n   def area(width):\n       return width\n\nEnd.\n",
+        "\ndef area(width):\nReturns the area.\n",
+        "\nclass Area:\n    An area, in square metres.\n",
+        "\n- def area(width):\n    - returns the area\n",
+        "\nWrite `def area(width):`\nand `    return width` below it.\n",
+    ],
+)
+def test_code_in_its_place_and_words_that_look_like_code(text: str) -> None:
+    assert "T009" not in {rule for rule, _, _ in found(PAGE + text)}
+
+
+def test_one_finding_for_one_run_of_code() -> None:
+    code = "class Area:\n    width = 1\n\n    def size(self):\n        return 1\n\ndef area(w):\n    return w\n"
+    assert [rule for rule, _, _ in added(f"\n{code}\nEnd.\n\n{code}\nEnd.\n")] == ["T009", "T009"]
+
+
 def test_a_page_in_a_fence() -> None:
     assert ("T008", "error", 1) in found(f"```markdown\n{PAGE}```\n")
     assert ("T008", "error", 3) in found(f"Some words first.\n\n````md\n{PAGE}````\n")
@@ -214,7 +238,7 @@ def test_evidence_and_fix_are_there_and_short() -> None:
 
 def test_rules_are_documented_and_complete() -> None:
     codes = [rule.code for rule in TEXT_RULES]
-    assert codes == [f"T00{number}" for number in range(1, 9)]
+    assert codes == [f"T00{number}" for number in range(1, 10)]
     assert {finding[0] for _, finding in BLATANT} | {"T006", "T008"} == set(codes)
     for rule in TEXT_RULES:
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)

@@ -244,6 +244,26 @@ def test_a_page_in_a_fence_is_unwrapped() -> None:
     assert found.text == PAGE
 
 
+def test_python_in_the_text_is_put_into_a_fence() -> None:
+    code = "def till(name: str) -> float:\n    # What is in it.\n\n    return totals(name)['sum']\n"
+    page = PAGE.replace("Sums up.", f"{code}\nSums up.")
+    found = repaired(page, FACTS)
+    assert found.text == PAGE.replace("Sums up.", f"```python\n{code}```\n\nSums up.")
+
+
+def test_what_only_looks_like_python_goes_from_the_text() -> None:
+    page = PAGE.replace("Sums up.", "def till(x):\n    x = 1 1\n    return x\n\nSums up.")
+    assert "T009" in {finding.rule for finding in verify(page, FACTS)}
+    assert repaired(page, FACTS).text == PAGE
+
+
+def test_a_function_shown_with_another_signature_gets_its_own() -> None:
+    shown = "\n```python\ndef clear(hard=False):\n    print('cleared')\n```\n"
+    found = repaired(PAGE.replace("Empties the till.\n", f"Empties the till.\n{shown}"), FACTS)
+    assert "hard" not in found.text
+    assert errors(found.findings) == []
+
+
 def test_hundreds_of_faults_take_few_checks() -> None:
     calls = []
 

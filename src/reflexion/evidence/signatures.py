@@ -187,6 +187,19 @@ def _next_indents(lines: list[str]) -> list[int]:
     return indents[::-1]
 
 
+def read_definitions(tree: ast.Module, line: int) -> list[SignatureClaim]:
+    """Return the functions at the top of a fence, and the methods of its classes, as the signatures that they have.
+
+    ``line`` is that of the fence's first line of code. What is decorated is left out: nobody knows what comes of it.
+    """
+    found = []
+    for node in tree.body:
+        inner, name = (node.body, node.name) if isinstance(node, ast.ClassDef) else ([node], None)
+        plain = (one for one in inner if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+        found += [_function(one, line, name) for one in plain if not one.decorator_list]
+    return found
+
+
 def _is_stub(node: ast.stmt) -> bool:
     """Say whether a statement only shows a definition."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

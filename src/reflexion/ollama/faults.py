@@ -18,24 +18,25 @@ from reflexion.errors import (
     StreamBroken,
 )
 from reflexion.ollama.address import is_loopback, without_credentials
+from reflexion.patterns import regex
 
 if TYPE_CHECKING:
     import ollama
 
-_OUT_OF_MEMORY = re.compile(
+_OUT_OF_MEMORY = regex(
     r"out of memory|requires more system memory|cudaMalloc|insufficient memory|unable to allocate", re.IGNORECASE
 )
-_TOO_LONG = re.compile(
+_TOO_LONG = regex(
     r"exceeds? the (available )?context|input length exceeds|too many tokens|context (size|length) exceeded",
     re.IGNORECASE,
 )
-_RUNNER_DIED = re.compile(
+_RUNNER_DIED = regex(
     r"EOF|runner process (no longer running|has terminated)|connection (reset|refused)|unexpectedly stopped",
     re.IGNORECASE,
 )
 # Of a file that is cut short, and of one whose beginning cannot be read: every role's model could chat at the start.
-_DAMAGED = re.compile(r"exceeds file size|invalid file magic|does not support chat", re.IGNORECASE)
-_LOAD_TIMEOUT = re.compile(r"timed out waiting for .*(runner|server) to start", re.IGNORECASE)
+_DAMAGED = regex(r"exceeds file size|invalid file magic|does not support chat", re.IGNORECASE)
+_LOAD_TIMEOUT = regex(r"timed out waiting for .*(runner|server) to start", re.IGNORECASE)
 _UNREADABLE = (
     json.JSONDecodeError,
     UnicodeDecodeError,

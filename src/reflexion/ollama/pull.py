@@ -6,20 +6,19 @@ from typing import Any, NamedTuple
 
 from reflexion.errors import PullBroken, ServerError
 from reflexion.ollama.faults import not_ollama
+from reflexion.patterns import regex
 
 SHOWN = 200
 BUSY = (429, 502, 503, 504)
 # Said of the way to the registry in the middle of a download; the server goes on with the same part when asked again.
-_PASSING = re.compile(
+_PASSING = regex(
     r"max retries exceeded|\bEOF\b|connection reset|broken pipe|TLS handshake timeout|context deadline exceeded"
     r"|too many requests|\b(429|500|502|503|504)\b|digest mismatch",
     re.IGNORECASE,
 )
-_UNKNOWN = re.compile(r"file does not exist|manifest unknown|not found|invalid model name|access denied", re.IGNORECASE)
-_OFFLINE = re.compile(
-    r"dial tcp|no such host|network is unreachable|no route to host|connection refused", re.IGNORECASE
-)
-_FULL = re.compile(r"no space left|disk quota|not enough (disk )?space", re.IGNORECASE)
+_UNKNOWN = regex(r"file does not exist|manifest unknown|not found|invalid model name|access denied", re.IGNORECASE)
+_OFFLINE = regex(r"dial tcp|no such host|network is unreachable|no route to host|connection refused", re.IGNORECASE)
+_FULL = regex(r"no space left|disk quota|not enough (disk )?space", re.IGNORECASE)
 
 
 class PullRecord(NamedTuple):

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 
 from reflexion.evidence.finding import Finding
 from reflexion.evidence.repair.edits import Change, Edit
+from reflexion.evidence.repair.remove import cut
+from reflexion.evidence.repair.swap import quoted
+from reflexion.evidence.rules.bare_code import end_of_code
 from reflexion.evidence.sheet import Sheet
+from reflexion.evidence.syntax import parse_module
 from reflexion.text.clean import unwrap
 
 _MARK = re.compile(r"^(?P<lead>\s*(?:>\s?)*(?:[-*+]\s+)?)(?P<mark>`{3,}|~{3,})\s*(?P<info>\S*)")
@@ -29,6 +33,18 @@ def closings(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
         at = min(sheet.end(line), len(sheet.text.rstrip("\n")))
         gap = "\n" if sheet.row(line + 1).strip() else ""
         yield Edit((Change(at, at, f"\n{mark}{gap}"),), f"the code block is closed after line {line}")
+
+
+def fenced(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
+    """Code that stands in the text put into a fence, where it is Python; else taken out with what belongs to it."""
+    first, last = finding.line, end_of_code(sheet.lines, finding.line)
+    code = sheet.text[sheet.start(first) : sheet.end(last)]
+    if parse_module(textwrap.dedent(code)) is not None:
+        gap = "" if first == 1 or sheet.is_blank(first - 1) else "\n"
+        opening = Change(sheet.start(first), sheet.start(first), f"{gap}```python\n")
+        closing = Change(sheet.end(last), sheet.end(last), "\n```")
+        yield Edit((opening, closing), f"{quoted(code)} is in a code block", uncovers=True)
+    yield cut(sheet, first, last)
 
 
 def _places(sheet: Sheet, opening: int, language: str) -> Iterator[int]:

@@ -14,7 +14,7 @@ from reflexion.evidence.messages import compare_message
 from reflexion.evidence.repair.add import missing_exception, missing_key, missing_member, missing_parameter
 from reflexion.evidence.repair.edits import Change, Edit
 from reflexion.evidence.repair.examples import example_edits
-from reflexion.evidence.repair.fences import closings, unwrapped
+from reflexion.evidence.repair.fences import closings, fenced, unwrapped
 from reflexion.evidence.repair.remove import (
     block_removals,
     cut,
@@ -290,6 +290,10 @@ def _ending(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
     yield from removals(sheet, finding)
 
 
+def _bare_code(sheet: Sheet, finding: Finding, _: Symbol | None) -> Iterator[Edit]:
+    yield from fenced(sheet, finding)
+
+
 def _wrapper(sheet: Sheet, _: Finding, __: Symbol | None) -> Iterator[Edit]:
     yield from unwrapped(sheet)
 
@@ -325,5 +329,6 @@ _PROPOSERS: dict[str, Proposer] = {
     "T005": _ending,
     "T007": _leak,
     "T008": _wrapper,
+    "T009": _bare_code,
     "X": _example,
 }

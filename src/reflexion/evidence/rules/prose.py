@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from reflexion.evidence.finding import Finding, Level
+from reflexion.evidence.rules.bare_code import check_bare_code
 from reflexion.evidence.rules.endings import check_ending
 from reflexion.evidence.rules.page import Page, Paragraph, found, read_page
 from reflexion.evidence.rules.prose_catalogue import (
@@ -57,6 +58,7 @@ def check_prose(document: str, source: str = "") -> list[Finding]:
         _emptiness,
         partial(_leaks, source),
         _wrapper,
+        check_bare_code,
     )
     findings = {finding: None for check in checks for finding in check(page)}
     return sorted(findings, key=lambda finding: (finding.line, finding.rule))

@@ -1,4 +1,4 @@
-"""The text rules as records: what ``reflexion rules`` and the documentation say of T001 to T008."""
+"""The text rules as records: what ``reflexion rules`` and the documentation say of T001 to T009."""
 
 from reflexion.evidence.rules.rule import Rule
 
@@ -118,4 +118,28 @@ Right: the first line is the title.
 Why: the page is shown as source text, without headings, tables or links.""",
 )
 
-TEXT_RULES: tuple[Rule, ...] = (CHATTER, VERDICT, REPETITION, UNCLOSED_FENCE, TRUNCATED, EMPTY, LEAK, WRAPPER)
+BARE_CODE = Rule(
+    "T009",
+    "bare-code",
+    "error",
+    "A definition of Python stands in the text outside of a code block.",
+    """A line of a paragraph, not indented, that begins a function or a class, with its body behind or below it.
+
+Wrong: `def area(width, height):` and below it `    return width * height`, with no fence around them.
+
+Right: the same lines between two code fences, or the signature in a heading or a code span.
+
+Why: Markdown shows it as a sentence, without its lines and indentation; and nothing in it is told about the code.""",
+)
+
+TEXT_RULES: tuple[Rule, ...] = (
+    CHATTER,
+    VERDICT,
+    REPETITION,
+    UNCLOSED_FENCE,
+    TRUNCATED,
+    EMPTY,
+    LEAK,
+    WRAPPER,
+    BARE_CODE,
+)

@@ -9,6 +9,7 @@ from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import Page, report
 from reflexion.evidence.rules.names import CONSTRUCTORS, Source, every_signature
 from reflexion.evidence.rules.parameters import VARIADIC, default_finding, level_of, starred
+from reflexion.evidence.rules.redefined import redefinitions
 from reflexion.evidence.types import Verdict, compare_types
 from reflexion.evidence.values import compare_values, default_text
 
@@ -20,7 +21,7 @@ MARKS = {"staticmethod": "static method", "classmethod": "class method"}
 
 def check_signatures(page: Page) -> Iterator[Finding]:
     """Every finding about written signatures and the kinds a document gives to symbols."""
-    for claim in page.claims.signatures:
+    for claim in (*page.claims.signatures, *redefinitions(page)):
         symbol = page.source.resolve(claim.name, claim.subject)
         if symbol is not None:
             kind = _kind_of_signature(page, claim, symbol)
