@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reflexion.config import DOCS_ROLES, RoleSettings, ServerSettings
@@ -16,6 +16,7 @@ from reflexion.evidence.source import facts_of_python
 from reflexion.journal import Journal
 from reflexion.large import document, split
 from reflexion.loaders import Source
+from reflexion.ollama.gate import Gate
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.roles import Backoff, Models
 from reflexion.outcome import Result
@@ -57,12 +58,12 @@ class Desk:
         self.all_pieces = split(self.source, self.context)
         self.pieces = [piece for piece in self.all_pieces if not piece.facts_only and self._is_asked(piece)]
 
-    def models(self, journal: Journal | None = None) -> Models:
+    def models(self, journal: Journal | None = None, gate: Gate | None = None) -> Models:
         """The models of a run that knows nothing yet of tokens."""
         settings = RoleSettings.model_validate({"temperature": 0, "num_predict": 4096, "thinking": "off"})
         bindings = {role: Binding(role, MODELS[role.value], settings, self.window) for role in DOCS_ROLES}
         server = ServerSettings.model_validate({"connect_s": 2, "first_token_s": 60, "idle_s": 20, "total_s": 90})
-        return Models(bindings, self.double.base_url, server, Backoff(2, 0.01, 0.02), journal=journal)
+        return Models(bindings, self.double.base_url, server, Backoff(2, 0.01, 0.02), journal=journal, gate=gate)
 
     def _is_asked(self, piece: Piece) -> bool:
         facts = self.source.facts
@@ -81,12 +82,22 @@ class Desk:
         assert found is not None
         return next(one for one in self.pieces if (str(one.first_line), str(one.last_line)) == found.groups())
 
-    def run(self, draft: Answer | None = None, review: Answer | None = None, edit: Answer | None = None) -> Result:
-        """Run the pipeline; by default each model is honest and content."""
+    def script(self, draft: Answer | None = None, review: Answer | None = None, edit: Answer | None = None) -> None:
+        """Tell the models what to say; by default each is honest and content."""
         answers = (draft or self.write, review or (lambda _: verdict(100, 100)), edit or draft or self.write)
         for model, answer in zip(MODELS.values(), answers, strict=True):
             self.double.script(model, lambda body, answer=answer: answer(self.of(body)))  # type: ignore[misc]
+
+    def run(self, draft: Answer | None = None, review: Answer | None = None, edit: Answer | None = None) -> Result:
+        """Run the pipeline, one piece after another."""
+        self.script(draft, review, edit)
         return document(docs.build(), self.source, self.context)
+
+    def run_abreast(self, gate: Gate, at_once: int = 16) -> Result:
+        """Run the pipeline as a file of a batch, with so many pieces side by side."""
+        context = replace(self.context, models=self.models(gate=gate), side_by_side=at_once)
+        with gate.window(1) as [seat], seat:
+            return document(docs.build(), self.source, context)
 
     def write(self, piece: Piece) -> Act:
         """Answer with the piece's page."""

@@ -1,10 +1,12 @@
 """A source that does not fit the window, through the whole pipeline."""
 
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 
 from benchmarks.large import generated_module
+from reflexion.config import DOCS_ROLES
 from reflexion.errors import CallFailed, PromptTooLarge, ServerError
 from reflexion.events import NodeStarted, Note, RoundScored
 from reflexion.evidence.assemble import render
@@ -13,6 +15,7 @@ from reflexion.evidence.verify import verify
 from reflexion.examples import Examples
 from reflexion.large import NO_PAGE, NO_ROOM, document
 from reflexion.loaders import Source
+from reflexion.ollama.gate import Gate
 from reflexion.ollama.window import estimate_tokens
 from reflexion.pieces import Piece
 from reflexion.pipelines import docs
@@ -152,6 +155,58 @@ def test_when_every_piece_fails_the_file_does(double: OllamaDouble) -> None:
     with pytest.raises(CallFailed, match="no usable page of any of its") as caught:
         desk.run(lambda _: reply(""))
     assert len(caught.value.rounds) == len(desk.pieces)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 16])
+def test_pieces_side_by_side_load_each_model_once_a_stage(double: OllamaDouble, at_once: int) -> None:
+    desk, gate = Desk(double, python_source(MODULE)), Gate(DOCS_ROLES)
+    desk.script()
+
+    result = desk.run_abreast(gate, at_once)
+
+    assert desk.source.facts is not None
+    assert (result.outcome, result.text) == ("accepted", render(desk.source.facts))
+    steps = -(-len(desk.pieces) // at_once)
+    assert [model for model, _ in groupby(body["model"] for body in double.chats())] == [*MODELS.values()] * steps
+    assert gate.state()[:5] == (0, 0, 0, MODELS["ADJUDICATOR"], 3 * steps)
+    parts = {event.part for event in desk.events if isinstance(event, NodeStarted)}
+    assert parts == {f"lines {piece.first_line} to {piece.last_line}" for piece in desk.pieces}
+
+
+def test_where_all_models_stay_loaded_pieces_go_one_after_another(double: OllamaDouble) -> None:
+    desk, gate = Desk(double, python_source(MODULE)), Gate(DOCS_ROLES, fits_together=True)
+    desk.script()
+
+    assert desk.run_abreast(gate).outcome == "accepted"
+    assert [body["model"] for body in double.chats()] == [*MODELS.values()] * len(desk.pieces)
+
+
+def test_a_piece_that_fails_side_by_side_costs_the_acceptance_and_nothing_else(double: OllamaDouble) -> None:
+    desk, gate = Desk(double, python_source(MODULE)), Gate(DOCS_ROLES)
+    lost = desk.pieces[1]
+    desk.script(lambda piece: status(400, "no") if piece == lost else desk.write(piece))
+
+    result = desk.run_abreast(gate)
+
+    assert (result.outcome, errors_in(result.findings)) == ("not accepted", [])
+    assert len(result.rounds) == len(desk.pieces) - 1
+    assert NO_PAGE in result.text
+    assert gate.state()[:3] == (0, 0, 0)
+
+
+def test_when_the_server_goes_away_side_by_side_finished_rounds_are_kept(double: OllamaDouble) -> None:
+    desk, gate = Desk(double, python_source(MODULE)), Gate(DOCS_ROLES)
+
+    def edit(piece: Piece) -> Act:
+        if piece == desk.pieces[1]:
+            double.stop_listening()
+        return desk.write(piece)
+
+    desk.script(edit=edit)
+    with pytest.raises(ServerError) as caught:
+        desk.run_abreast(gate)
+    assert len(caught.value.rounds) >= 2
+    assert gate.state()[:3] == (0, 0, 0)
 
 
 def test_when_the_server_goes_away_finished_rounds_are_kept(double: OllamaDouble) -> None:

@@ -46,8 +46,20 @@ def test_a_node_that_ended_is_taken_out_with_its_last_tokens() -> None:
     node, tokens = NodeStarted("a.py", "critique", 1, "critic:1b"), TokensReceived("a.py", "critique", 3, 0.0)
     state.feed(node)
     state.feed(tokens)
-    assert state.end_node("a.py") == (node, tokens)
-    assert state.end_node("a.py") is None
+    assert state.end_nodes(("a.py", "")) == [(node, tokens)]
+    assert state.end_nodes(("a.py", "")) == []
+
+
+def test_parts_of_one_source_are_told_apart_and_count_as_one_file() -> None:
+    state = LiveState()
+    state.feed(FileStarted("a.py", 1, 2))
+    first, second = (NodeStarted("a.py", "generate", 1, "gen:1b", part) for part in ("lines 1 to 9", "lines 10 to 20"))
+    heard = TokensReceived("a.py", "generate", 5, 1.0, part="lines 1 to 9")
+    for event in (first, second, heard):
+        state.feed(event)
+    assert state.describe() == "0 of 2 files; round 1: generate gen:1b  5 tokens, 5/s"
+    assert state.end_nodes(("a.py", "lines 1 to 9")) == [(first, heard)]
+    assert state.end_nodes(("a.py", "")) == [(second, None)]
 
 
 def test_durations_are_said_as_people_say_them() -> None:

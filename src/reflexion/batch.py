@@ -1,11 +1,11 @@
 """Many sources: windows of files side by side, the unchanged left out, one failure is one failure."""
 
 import sqlite3
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from langgraph.errors import GraphBubbleUp
@@ -29,6 +29,7 @@ from reflexion.outcome import Outcome
 from reflexion.plan import Job
 from reflexion.runs import RECORD_FOLDER, failed_entry
 from reflexion.session import Session
+from reflexion.threads import start
 from reflexion.wording import counted
 
 STOPPED = "stopped"
@@ -103,11 +104,7 @@ class Batch:
         with self.session.gate.window(len(jobs)) as seats:
             futures: list[Future[int]] = []
             for place, (job, seat) in enumerate(zip(jobs, seats, strict=True), start=started + 1):
-                future: Future[int] = Future()
-                futures.append(future)
-                arguments = (future, seat, job, place, count)
-                # A daemon: when a person says stop twice, no call under way may hold the process.
-                threading.Thread(target=self._in_seat, args=arguments, daemon=True).start()
+                futures.append(start(partial(self._in_seat, seat, job, place, count)))
             self._wait(futures)
             self.outcome.codes += [future.result() for future in futures]
 
@@ -127,13 +124,10 @@ class Batch:
         for future in as_completed(futures):
             future.result()
 
-    def _in_seat(self, future: Future[int], seat: Seat, job: Job, place: int, count: int) -> None:
-        try:
-            with seat:
-                self.session.context.emit(FileStarted(job.label, place, count))
-                future.set_result(self._run_one(job))
-        except BaseException as error:  # noqa: BLE001  # Whoever waits for the file gets it.
-            future.set_exception(error)
+    def _in_seat(self, seat: Seat, job: Job, place: int, count: int) -> int:
+        with seat:
+            self.session.context.emit(FileStarted(job.label, place, count))
+            return self._run_one(job)
 
     def _run_one(self, job: Job) -> int:
         started = time.monotonic()

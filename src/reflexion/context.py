@@ -48,6 +48,8 @@ class DocsContext(Context):
     quality_score_bar: int
     max_attempts: int
     critic_when_clean: bool = False
+    side_by_side: int = 1
+    """How many pieces of a large source may be asked about at once, where that spares loads of models."""
     rules_off: frozenset[str] = frozenset()
     examples_of: Callable[[Source], RunsExamples] | None = None
     """Who runs the examples of a page about a source; None where they are switched off."""

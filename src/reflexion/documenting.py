@@ -104,6 +104,7 @@ def _pipeline(loaded: LoadedConfig, *, require_examples: bool) -> Pipeline[DocsC
             quality_score_bar=config.quality_score_bar,
             max_attempts=config.max_attempts,
             critic_when_clean=config.critic == "when_clean",
+            side_by_side=config.jobs,
             rules_off=frozenset(config.rules.off),
             examples_of=lambda source: examples.of(source.path, source.text, source.name),
         )

@@ -29,13 +29,14 @@ class NodeStarted:
     """A step on a source begins: ``node`` is generate, verify, critique, adjudicate or settle.
 
     Of the code pipeline it is architect, vet, develop, test, debug or review. ``round`` counts from 1. ``model`` is ""
-    for a step that is plain code.
+    for a step that is plain code. ``part`` names the lines of a large source that it is about, "" for a whole one.
     """
 
     source: str
     node: str
     round: int
     model: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class TokensReceived:
     tokens: int
     elapsed_s: float
     tail: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class RoundScored:
     fix: str
     trouble: str = ""
     examples: int | None = None
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Who runs the examples of a command's pages: one kind of sandbox for all, opened when a page first has an example."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,6 +87,8 @@ class LazyRunner:
         self._make = make
         self._required = required
         self._runner: RunsExamples | None = None
+        # Pieces of a large source are checked side by side.
+        self._lock = threading.Lock()
         self.report = ExamplesReport()
 
     def run(self, claims: Claims, facts: Facts) -> ExamplesReport:
@@ -94,14 +97,15 @@ class LazyRunner:
         Trouble of the sandbox is neither a finding nor a pass: the examples are not run, with the trouble as reason;
         where examples are required, SandboxError or SandboxUnavailable is raised instead.
         """
-        if not claims.examples:
-            self.report = ExamplesReport()
+        with self._lock:
+            self.report = self._run(claims, facts) if claims.examples else ExamplesReport()
             return self.report
+
+    def _run(self, claims: Claims, facts: Facts) -> ExamplesReport:
         self._runner = self._runner or self._make()
         try:
-            self.report = self._runner.run(claims, facts)
+            return self._runner.run(claims, facts)
         except SandboxError as error:
             if self._required:
                 raise
-            self.report = self._make(str(error)).run(claims, facts)
-        return self.report
+            return self._make(str(error)).run(claims, facts)

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import wait
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from reflexion.config import DOCS_ROLES, Role
@@ -19,6 +22,7 @@ from reflexion.graphs import Graph
 from reflexion.joining import join_pages
 from reflexion.loaders import Source
 from reflexion.ollama.reply import CallStats
+from reflexion.ollama.roles import Models
 from reflexion.ollama.window import SMALLEST_REPLY
 from reflexion.outcome import Result
 from reflexion.pieces import Piece, facts_of_piece, split_source
@@ -26,6 +30,7 @@ from reflexion.pipelines import docs
 from reflexion.prompts.docs import adjudicator_messages, critic_messages, generator_messages
 from reflexion.rounds import Round
 from reflexion.settle import Candidate, Settled, settle
+from reflexion.threads import start
 from reflexion.verdict import errors_in
 
 # Tokens of the longest fix that a prompt may quote, see ``verdict``.
@@ -149,17 +154,56 @@ def _document_pieces(
     asked = _asked(source, pieces)
     whole.emit(Note(f"{source.label}: does not fit the window whole; goes in {len(asked)} pieces"))
     parts: list[_Part] = []
-    for place, piece in enumerate(asked, 1):
-        whole.emit(Note(f"{source.label}: piece {place} of {len(asked)}, {_lines(piece)}"))
-        try:
-            parts.append(_document_piece(graph, source, piece, whole, thread))
-        except ReflexionError as error:
-            error.rounds = [*_rounds(parts), *error.rounds]
-            raise
-        if parts[-1].trouble:
-            written = "written from facts alone" if parts[-1].page else "not documented"
-            whole.emit(Note(f"{source.label}: {_lines(piece)}: {parts[-1].trouble}; {written}"))
+    while len(parts) < len(asked):
+        width = max(1, whole.models.abreast(min(len(asked) - len(parts), whole.side_by_side)))
+        these = [
+            _Ask(graph, source, piece, place, len(asked), whole, thread)
+            for place, piece in enumerate(asked[len(parts) : len(parts) + width], len(parts) + 1)
+        ]
+        parts += _answers(these, whole.models, parts)
     return parts
+
+
+def _answers(these: "Sequence[_Ask]", models: Models, before: Sequence[_Part]) -> list[_Part]:
+    """Ask about these pieces side by side, so that each model is loaded for all of them at once; wait for all.
+
+    Raises the first error in their order, with the rounds of what is finished, ``before`` included.
+    """
+    with models.parts(len(these)) as seats:
+        futures = [start(partial(ask.run, seat)) for ask, seat in zip(these, seats, strict=True)]
+        wait(futures)
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    done = [future.result() for future in futures if future.exception() is None]
+    if errors:
+        first = errors[0]
+        if isinstance(first, ReflexionError):
+            first.rounds = [*_rounds([*before, *done]), *first.rounds]
+        raise first
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """A piece that is to be documented, the ``place``-th of ``count``."""
+
+    graph: Graph
+    source: Source
+    piece: Piece
+    place: int
+    count: int
+    whole: DocsContext
+    thread: str
+
+    def run(self, seat: AbstractContextManager[object]) -> _Part:
+        """Document it in its seat at the gate, and say what has to be said of it."""
+        label, lines = self.source.label, _lines(self.piece)
+        with seat:
+            self.whole.emit(Note(f"{label}: piece {self.place} of {self.count}, {lines}"))
+            part = _document_piece(self.graph, self.source, self.piece, self.whole, self.thread)
+        if part.trouble:
+            written = "written from facts alone" if part.page else "not documented"
+            self.whole.emit(Note(f"{label}: {lines}: {part.trouble}; {written}"))
+        return part
 
 
 def _asked(source: Source, pieces: Sequence[Piece]) -> list[Piece]:
@@ -181,19 +225,19 @@ def _document_piece(graph: Graph, source: Source, piece: Piece, whole: DocsConte
     try:
         part = replace(source, label=name, text=piece.shown, facts=facts)
         place = thread and f"{thread}/{piece.first_line}-{piece.last_line}"
-        result = docs.document(graph, part, _for_piece(whole, source), place)
+        result = docs.document(graph, part, _for_piece(whole, source, _lines(piece)), place)
     except CallFailed as error:
         rounds: Iterable[Round] = error.rounds  # type: ignore[assignment]
         return _Part(piece, _from_facts(facts, NO_PAGE), trouble=str(error), error=error, rounds=tuple(rounds))
     return _Part(piece, result.text.replace(name, source.label), result, rounds=result.rounds)
 
 
-def _for_piece(whole: DocsContext, source: Source) -> DocsContext:
-    """The context of a piece: examples run against the whole source, and events tell of it by its own name."""
+def _for_piece(whole: DocsContext, source: Source, lines: str) -> DocsContext:
+    """The context of a piece: examples run against the whole source, and events tell of it by its name and lines."""
 
     def emit(event: Event) -> None:
         if isinstance(event, NodeStarted | TokensReceived | RoundScored):
-            event = replace(event, source=source.label)
+            event = replace(event, source=source.label, part=lines)
         whole.emit(event)
 
     examples = whole.examples

@@ -14,6 +14,15 @@ LINES_WRITTEN = 8
 LINE_WIDTH = 100
 
 
+Place = tuple[str, str]
+"""A source, and which part of it, "" for all of it."""
+
+
+def place_of(event: Event) -> Place:
+    """Return what an event is about."""
+    return getattr(event, "source", ""), getattr(event, "part", "")
+
+
 @dataclass(slots=True)
 class LiveState:
     """What a run is doing, put together from its events. ``clock`` gives seconds."""
@@ -23,9 +32,9 @@ class LiveState:
     done: int = 0
     failed: int = 0
     began: float | None = None
-    at_work: dict[str, NodeStarted] = field(default_factory=dict)
-    tokens: dict[str, TokensReceived] = field(default_factory=dict)
-    latest: str = ""
+    at_work: dict[Place, NodeStarted] = field(default_factory=dict)
+    tokens: dict[Place, TokensReceived] = field(default_factory=dict)
+    latest: Place = ("", "")
 
     def feed(self, event: Event) -> None:
         """Take one event in."""
@@ -33,22 +42,24 @@ class LiveState:
             self.total = event.count
             self.began = self.clock() if self.began is None else self.began
         elif isinstance(event, NodeStarted):
-            self.at_work[event.source] = event
-            self.tokens.pop(event.source, None)
-            self.latest = event.source
+            self.latest = place_of(event)
+            self.at_work[self.latest] = event
+            self.tokens.pop(self.latest, None)
         elif isinstance(event, TokensReceived):
-            self.tokens[event.source] = event
-            self.latest = event.source
+            self.latest = place_of(event)
+            self.tokens[self.latest] = event
         elif isinstance(event, FileFinished):
-            self.at_work.pop(event.source, None)
-            self.tokens.pop(event.source, None)
+            self.end_nodes((event.source, ""))
             self.done += 1
             self.failed += event.outcome == "failed"
 
-    def end_node(self, source: str) -> tuple[NodeStarted, TokensReceived | None] | None:
-        """Take out the node that has just ended, with what was last heard of its model."""
-        node = self.at_work.pop(source, None)
-        return None if node is None else (node, self.tokens.pop(source, None))
+    def end_nodes(self, place: Place) -> list[tuple[NodeStarted, TokensReceived | None]]:
+        """Take out the node that has just ended at a place, with what was last heard of its model.
+
+        Without a part in the place those of all parts of the source.
+        """
+        ended = [one for one in self.at_work if one == place or (one[0] == place[0] and not place[1])]
+        return [(self.at_work.pop(one), self.tokens.pop(one, None)) for one in ended]
 
     def describe(self) -> str:
         """Return the live line: the node at work for one file, the whole batch for several."""
@@ -57,7 +68,8 @@ class LiveState:
         if self.total <= 1:
             return "\n".join([one, *self._written()])
         parts = [f"{self.done} of {self.total} files"]
-        parts += [f"{len(self.at_work)} in flight"] if len(self.at_work) > 1 else []
+        in_flight = len({source for source, _ in self.at_work})
+        parts += [f"{in_flight} in flight"] if in_flight > 1 else []
         parts += [f"{self.failed} failed"] if self.failed else []
         left = self.seconds_left()
         parts += [f"about {duration(left)} left"] if left is not None else []

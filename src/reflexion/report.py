@@ -27,7 +27,7 @@ from reflexion.events import (
     TokensReceived,
     name_of,
 )
-from reflexion.live import LiveState
+from reflexion.live import LiveState, Place, place_of
 from reflexion.summary import CODE, STYLES, Summary, history, outcome_text
 from reflexion.wording import counted
 
@@ -104,7 +104,7 @@ class ConsoleReporter:
         elif isinstance(event, TeamAssembled):
             self._summary.headings = CODE
         if not self._quiet and not isinstance(event, Note | TokensReceived | TeamAssembled):
-            self._close_node(event.source)
+            self._close_nodes(place_of(event))
         self._state.feed(event)
         if isinstance(event, TokensReceived):
             self._show_progress()
@@ -155,32 +155,32 @@ class ConsoleReporter:
             self._shown_at = now
             self._live.update(self._task, description=self._state.describe())
 
-    def _close_node(self, source: str) -> None:
+    def _close_nodes(self, place: Place) -> None:
         """Write the line of the node that has just ended; nodes of plain code are not worth one."""
-        ended = self._state.end_node(source)
-        if ended and ended[0].model:
-            node, tokens = ended
-            speed = _speed(tokens) if tokens else "no answer"
-            lead = f"  {self._whose(source)}round {node.round}"
-            self._line(f"{lead}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
+        for node, tokens in self._state.end_nodes(place):
+            if node.model:
+                speed = _speed(tokens) if tokens else "no answer"
+                lead = f"  {self._whose(place_of(node))}round {node.round}"
+                self._line(f"{lead}  {node.node:<10} {escape(node.model)}  [dim]{speed}[/dim]")
 
-    def _whose(self, source: str) -> str:
+    def _whose(self, place: Place) -> str:
         """The source in front of a line, where several are at work and nothing else would tell them apart."""
-        return f"{escape(source)}  " if self._side_by_side else ""
+        source, part = place
+        return (f"{escape(source)}  " if self._side_by_side else "") + (f"{part}  " if part else "")
 
     def _show_stage(self, event: CodeEvent) -> None:
         from reflexion.team.stages import render
 
         for part in render(event, terminal=self._console.is_terminal, verbose=self._verbose):
             if isinstance(part, str):
-                self._line(f"  {self._whose(getattr(event, 'source', ''))}{escape(part)}")
+                self._line(f"  {self._whose(place_of(event))}{escape(part)}")
             else:
                 self._console.print(part, soft_wrap=isinstance(part, Text))
 
     def _show_round(self, event: RoundScored) -> None:
         own = (("contract", event.contract), ("examples", event.examples))
         scores = "".join(f"{name} {value}, " for name, value in own if value is not None)
-        whose = self._whose(event.source)
+        whose = self._whose(place_of(event))
         found = f"{scores}{counted(event.errors, 'error')}, {counted(event.warnings, 'warning')}"
         if event.score is None:
             self._line(f"  {whose}round {event.round}  [yellow]no score[/yellow]: {escape(event.trouble)}; {found}")

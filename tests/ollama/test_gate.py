@@ -180,7 +180,7 @@ def test_close_wakes_who_waits_turns_away_who_asks_and_lets_a_call_finish(make_g
 
 
 INTERRUPTED = """
-import os, signal, threading
+import os, signal, threading, time
 from reflexion.ollama.gate import Gate
 
 gate = Gate(["G", "C"])
@@ -189,7 +189,7 @@ leave = threading.Event()
 def hold():
     with gate.turn("G", "g"):
         while gate.state().waiting == 0:
-            pass
+            time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGINT)
         leave.wait(5)
 

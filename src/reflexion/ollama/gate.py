@@ -184,6 +184,23 @@ class Gate:
                 seat.leave()
 
     @contextlib.contextmanager
+    def parts(self, count: int) -> Iterator[list[Seat]]:
+        """Count the parts of a file in, in place of the file, which asks for nothing meanwhile; yield a seat for each.
+
+        Each needs a thread of its own, as a file does.
+        """
+        with self._changed:
+            self._schedule.enter(count - 1)
+        seats = [Seat(self._leave) for _ in range(count)]
+        try:
+            yield seats
+        finally:
+            for seat in seats:
+                seat.leave()
+            with self._changed:
+                self._schedule.enter()
+
+    @contextlib.contextmanager
     def turn(self, role: str, model: str) -> Iterator[float]:
         """Wait for a turn on ``model``; yield the seconds waited. The turn ends with the block.
 

@@ -5,7 +5,7 @@ import copy
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -100,6 +100,19 @@ class Models:
         models = copy.copy(self)
         models._answers = self._journal.begin(thread) if self._journal and thread else None
         return models
+
+    def abreast(self, wanted: int) -> int:
+        """Return how many of ``wanted`` parts of a file may be asked about side by side: one after another is 1."""
+        return self._gate.window_size(wanted) if self._gate else 1
+
+    @contextlib.contextmanager
+    def parts(self, count: int) -> Iterator[Sequence[contextlib.AbstractContextManager[object]]]:
+        """Yield a place at the gate for each part of a file that is asked about in a thread of its own."""
+        if self._gate is None:
+            yield [contextlib.nullcontext()] * count
+            return
+        with self._gate.parts(count) as seats:
+            yield seats
 
     def fits(self, role: Role, messages: Sequence[Message], share: float = 1.0) -> bool:
         """Return whether a conversation stays within ``share`` of the role's window, by the estimate."""
