@@ -488,3 +488,27 @@ def test_a_run_passes_where_there_is_only_loopback(cli: CommandLine) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (cli.folder / "output" / "add.md").exists()
+
+
+def test_no_plugin_of_another_program_sees_what_is_validated(tmp_path: Path) -> None:
+    (tmp_path / "spy.py").write_text(
+        "import pathlib\n\n\nclass Spy:\n"
+        "    def new_schema_validator(self, *_):\n"
+        "        pathlib.Path(__file__).with_name('seen').touch()\n"
+        "        return None, None, None\n\n\nspy = Spy()\n",
+        encoding="utf-8",
+    )
+    about = tmp_path / "spy-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: spy\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[pydantic]\nspy = spy:spy\n", encoding="utf-8")
+
+    def run(*command: str) -> bool:
+        (tmp_path / "seen").unlink(missing_ok=True)
+        variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+        variables.pop("PYDANTIC_DISABLE_PLUGINS", None)
+        subprocess.run([sys.executable, *command], env=variables, check=True, capture_output=True)
+        return (tmp_path / "seen").exists()
+
+    assert run("-c", "import pydantic\nclass A(pydantic.BaseModel):\n    a: int")
+    assert not run("-m", "reflexion", "config", "schema")
