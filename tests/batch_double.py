@@ -18,6 +18,7 @@ from tests.support import MODELS, PAGE, SOURCE
 
 Body = dict[str, Any]
 MOST_ROUNDS = 4
+PIECES = 5
 _NAME = re.compile(r"Add numbers of (m\d+)\.")
 _EDITION = re.compile(r"edition (I+)\.")
 
@@ -48,11 +49,15 @@ def name_in(body: Body) -> str:
 
 class Replies:
     """What the three models say. ``call_s`` is what one call takes; the critic wants ``rounds_of`` rounds of a module,
-    within ``least_rounds`` and ``most_rounds``.
+    within ``least_rounds`` and ``most_rounds``. ``steadily``: they write all the time, as models do, and do not think
+    all the time and then say all at once.
     """
 
-    def __init__(self, call_s: float = 0.0, most_rounds: int = MOST_ROUNDS, least_rounds: int = 1) -> None:
+    def __init__(
+        self, call_s: float = 0.0, most_rounds: int = MOST_ROUNDS, least_rounds: int = 1, *, steadily: bool = False
+    ) -> None:
         self.call_s = call_s
+        self.steadily = steadily
         self.most_rounds = most_rounds
         self.least_rounds = least_rounds
 
@@ -80,7 +85,9 @@ class Replies:
         return self._say(page_of(name_in(body), "X"))
 
     def _say(self, text: str) -> Act:
-        return reply(text, wait_s=self.call_s)
+        if not self.steadily:
+            return reply(text, wait_s=self.call_s)
+        return reply(text, gap_s=self.call_s / PIECES, chunk=-(-len(text) // PIECES))
 
 
 def page_of(name: str, edition: str) -> str:

@@ -57,7 +57,7 @@ class Bench:
 
     def __init__(self, folder: Path, files: int, jobs: int, call_s: float) -> None:
         self.folder = folder
-        self.replies = Replies(call_s)
+        self.replies = Replies(call_s, steadily=True)
         self.jobs = jobs
         folder.mkdir(parents=True, exist_ok=True)
         write_sources(folder / "src", files)

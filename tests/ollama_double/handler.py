@@ -248,12 +248,12 @@ class Handler(BaseHTTPRequestHandler):
         lines += [forms.line(forms.record(body, piece)) for piece in act.pieces(act.text)]
         lines += forms.ending(act, body, final)
         out = bytearray(forms.head(200, NDJSON))
-        for line in lines:
-            out += forms.chunk(line)
-            if act.gap_s:
+        for number, line in enumerate(lines):
+            if act.gap_s and number:
                 self._write(bytes(out))
                 out.clear()
                 self._pause(act.gap_s)
+            out += forms.chunk(line)
         if act.end == "eof":
             self.close_connection = True
         else:

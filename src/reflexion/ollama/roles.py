@@ -277,7 +277,6 @@ class Models:
             if not received.is_whole:
                 with Watchdog(self._deadlines, request.what) as watchdog:
                     self._stream(request, watchdog, received, started)
-                self._keep(request, received, time.monotonic() - started)
             received.check(request)
             outcome = "ok"
             self._learn(request, received)
@@ -299,7 +298,7 @@ class Models:
     def _keep(self, request: Request, received: Received, wall_s: float) -> None:
         """Put a whole reply into the journal, be it fit for use or not: nobody has to give it twice."""
         received.wall_s = wall_s
-        if self._answers and received.is_whole:
+        if self._answers:
             self._answers.keep(_question(request), received.as_json())
 
     def _learn(self, request: Request, received: Received) -> None:
@@ -314,6 +313,8 @@ class Models:
             for chunk in chunks:
                 watchdog.beat()
                 runaway.feed(received.take(chunk))
+                if received.is_whole and not received.wall_s:
+                    self._keep(request, received, time.monotonic() - started)
                 if request.progress:
                     request.progress(received.records, time.monotonic() - started, received.tail)
         except ReplyRejected as error:
