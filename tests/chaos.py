@@ -106,13 +106,13 @@ def _disturbed_batch(bench: Bench, output: str, chaos: Chaos, kills: int, moment
     answered_in: dict[str, int] = {}
     with bench.double() as double:
         while True:
-            before = _finished(double)
+            started = time.monotonic()
             process = bench.start(output)
-            killed = chaos.kills < kills and _kill(process, double, moments)
+            killed = _kill(process, double, moments) if chaos.kills < kills else None
             if not killed and process.wait(LONGEST_RUN_S) != 0:
                 chaos.troubles.append(f"{output}: exit {process.returncode}")
             after = _finished(double)
-            for call in after - before:
+            for call in _finished(double, started, killed):
                 if call in answered_in:  # A run can be killed before it comes to what an earlier kill has cost.
                     chaos.repeats[answered_in[call]] += 1
                 answered_in[call] = chaos.kills
@@ -122,8 +122,8 @@ def _disturbed_batch(bench: Bench, output: str, chaos: Chaos, kills: int, moment
             chaos.kills += 1
 
 
-def _kill(process: "subprocess.Popen[bytes]", double: OllamaDouble, moments: random.Random) -> bool:
-    """Kill the process a random while after a random number of its calls; return whether it still lived."""
+def _kill(process: "subprocess.Popen[bytes]", double: OllamaDouble, moments: random.Random) -> float | None:
+    """Kill the process a random while after a random number of its calls; return when, None if it had ended."""
     calls, more_s = moments.randrange(40), moments.uniform(0, 0.08)
     if moments.random() < 0.1:  # While it starts, and takes up what there is.
         calls, more_s = 0, moments.uniform(0.2, STARTING_S)
@@ -138,11 +138,12 @@ def _kill(process: "subprocess.Popen[bytes]", double: OllamaDouble, moments: ran
         time.sleep(0.001)
     time.sleep(more_s)
     if process.poll() is not None:
-        return False
+        return None
+    killed = time.monotonic()
     process.kill()
     process.wait()
     _settle(double)
-    return True
+    return killed
 
 
 def _settle(double: OllamaDouble) -> None:
@@ -152,11 +153,15 @@ def _settle(double: OllamaDouble) -> None:
         time.sleep(0.002)
 
 
-def _finished(double: OllamaDouble) -> Counter[str]:
-    """How often each call was answered to its end, by model and prompt."""
+def _finished(double: OllamaDouble, since: float = 0.0, until: float | None = None) -> Counter[str]:
+    """How often each call was answered to its end, by model and prompt; only calls of this time, in seconds.
+
+    The kernel takes a killed process apart for some milliseconds before it closes its sockets. What a server writes
+    into them by then has reached nobody, so it is no answer.
+    """
     _settle(double)
-    whole = [one for one in list(double.requests) if one.path == "/api/chat" and not one.hung_up]
-    return Counter(_key(one.body) for one in whole)
+    whole = [one for one in list(double.requests) if one.path == "/api/chat" and not one.hung_up and one.at >= since]
+    return Counter(_key(one.body) for one in whole if until is None or (one.ended_at or 0) <= until)
 
 
 def _key(body: dict[str, Any]) -> str:
