@@ -1,5 +1,6 @@
 """GGUF headers and the names that models go by: no model is loaded."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -103,6 +104,15 @@ def test_files_of_a_folder_go_by_their_name(tmp_path: Path) -> None:
         assert found.path.name == "Tiny-Q4.gguf"
     assert catalog.find("Tiny") is None
     assert catalog.find("Tiny-Q4:7b") is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+def test_a_file_whose_name_is_no_text_is_left_out_alone(tmp_path: Path) -> None:
+    write_model(tmp_path / "whole.gguf")
+    write_model(tmp_path / os.fsdecode(b"caf\xe9.gguf"))
+    catalog = Catalog(None, tmp_path)
+    assert [model.name for model in catalog.models()] == ["whole:latest"]
+    assert catalog.left_out() == [os.fsdecode(b"caf\xe9.gguf")]
 
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
