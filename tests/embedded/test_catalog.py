@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,26 @@ def test_what_is_no_gguf_file_is_a_value_error(tmp_path: Path) -> None:
     path = tmp_path / "x.gguf"
     path.write_text("not a model, and longer than four bytes")
     with pytest.raises(ValueError, match="not a GGUF file"):
+        read_header(path)
+
+
+ONE_KEY = struct.pack("<QQQ", 1, 1, 1) + b"k" + struct.pack("<I", 9)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        pytest.param(struct.pack("<QQQ", 0, 1, 2**63), id="a text longer than any file"),
+        pytest.param(ONE_KEY + struct.pack("<IQ", 4, 2**63), id="a list longer than any file"),
+        pytest.param(ONE_KEY + struct.pack("<IQ", 9, 1) * 5_000, id="lists in lists"),
+        # Read as they stand, the dimensions would be multiplied for hours.
+        pytest.param(struct.pack("<QQQI", 1, 0, 0, 2**31) + b"\xff" * 8_000_000, id="a tensor of many dimensions"),
+    ],
+)
+def test_numbers_of_a_damaged_header_that_cannot_be(tmp_path: Path, damaged: bytes) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(b"GGUF" + struct.pack("<I", 3) + damaged + b"x" * 64)
+    with pytest.raises(ValueError, match="damaged GGUF header"):
         read_header(path)
 
 
