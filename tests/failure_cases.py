@@ -13,10 +13,19 @@ GOES_ON = "goes on"
 SHOWN = {
     "url": "http://127.0.0.1:11434", "model": "qwen3.5:9b", "pid": "4711", "n": "512", "s": "120", "size": "720.1",
     "text": "'The dog runs. '", "words": "Connection refused", "errno": "111", "rounds": "4", "pieces": "3",
-    "able": "embedding", "tensor": "blk.0.attn_k.weight",
+    "able": "embedding", "ollama": "ollama", "tensor": "blk.0.attn_k.weight",
     "size_n": "91726592", "end_n": "91730848", "fault": "StreamBroken",
 }  # fmt: skip
-ANYTHING = {"text": ".+", "words": ".+", "able": ".+", "tensor": ".+", "fault": r"\w+", "url": r"\S+", "model": r"\S+"}
+ANYTHING = {
+    "text": ".+",
+    "words": ".+",
+    "able": ".+",
+    "tensor": ".+",
+    "fault": r"\w+",
+    "url": r"\S+",
+    "model": r"\S+",
+    "ollama": r"OLLAMA_HOST=\S+ ollama",
+}
 NUMBER = r"[\d.,]+"
 
 
@@ -58,7 +67,9 @@ AWAY, HANGS, MODEL, WINDOW, REPLY, RUN = (
     "A reply that must not be used",
     "Two runs at once",
 )
-NO_SERVER = "no model server at {url} ([Errno {errno}] {words}): start it with `ollama serve`, or use --engine embedded"
+NO_SERVER = (
+    "no model server at {url} ([Errno {errno}] {words}): start it with `{ollama} serve`, or use --engine embedded"
+)
 NO_DRAFT = "no usable draft in {rounds} rounds; the last trouble: GENERATOR ({model}): "
 TAKES_UP = "Start the server and give the same command: what is finished stays."
 NOTHING = "Nothing to do."
@@ -80,7 +91,7 @@ CASES = (
          "{url} answers with an HTML page: not Ollama, maybe a proxy; check server.base_url",
          "Correct `server.base_url` or `OLLAMA_HOST`."),
     Case("another_protocol", AWAY, "something else that does not speak HTTP listens at the address", "refused", 3,
-         "no model server at {url} ({words}): start it with `ollama serve`, or use --engine embedded",
+         "no model server at {url} ({words}): start it with `{ollama} serve`, or use --engine embedded",
          "Correct `server.base_url` or `OLLAMA_HOST`."),
     Case("a proxy in the way", AWAY, "a proxy answers with a page in the middle of a run", "failed", 3,
          "{url} answers with an HTML page: not Ollama, maybe a proxy; check server.base_url",
@@ -113,30 +124,30 @@ CASES = (
          "GENERATOR ({model}): no token for 1 s; see the server's log, or raise server.idle_s",
          "A smaller model, or a larger `server.idle_s`.", "double"),
     Case("model_missing", MODEL, "a model is not installed", "refused", 3,
-         "not installed on {url}: CRITIC {model}; get them with: ollama pull {model}", PULL),
+         "not installed on {url}: CRITIC {model}; get them with: {ollama} pull {model}", PULL),
     Case("model_deleted", MODEL, "a model is deleted in the middle of a reply: that one comes whole, the next does"
          " not", "failed", 3,
-         "model {model} is not installed: ollama pull {model}", PULL),
+         "model {model} is not installed: {ollama} pull {model}", PULL),
     Case("model gone", MODEL, "the server says in a run that there is no such model (404)", "failed", 3,
-         "model {model} is not installed: ollama pull {model}", PULL, "double"),
+         "model {model} is not installed: {ollama} pull {model}", PULL, "double"),
     Case("model_cannot_write", MODEL, "a model that makes no text, such as one for embeddings", "refused", 2,
          "model_registry: {model} cannot write text (it can: {able}); name another model",
          "Another model in `model_registry`.", "double"),
     Case("model_damaged", MODEL, "a model's file is cut short", "refused", 3,
          '{model}: the server cannot read this model (tensor "{tensor}" offset+size ({end_n}) exceeds file size'
          ' ({size_n}));'
-         " get it again: ollama rm {model} && ollama pull {model}", PULL),
+         " get it again: {ollama} rm {model} && {ollama} pull {model}", PULL),
     Case("model_emptied", MODEL, "a model's file is empty", "refused", 3,
-         "{model}: the server cannot read this model (EOF); get it again: ollama rm {model} && ollama pull {model}",
+         "{model}: the server cannot read this model (EOF); get it again: {ollama} rm {model} && {ollama} pull {model}",
          PULL),
     Case("model_file_gone", MODEL, "a model's file is gone, though the model is listed", "refused", 3,
          "not installed on {url}: GENERATOR {model}, CRITIC {model}, ADJUDICATOR {model}; get them with:"
-         " ollama pull {model}",
+         " {ollama} pull {model}",
          PULL),
     Case("model_damaged_in_a_run", MODEL, "a model's file is cut short between two loads", "failed", 4,
          '{model}: the server cannot read this model (tensor "{tensor}" offset+size ({end_n}) exceeds file size'
          ' ({size_n}));'
-         " get it again: ollama rm {model} && ollama pull {model}", PULL),
+         " get it again: {ollama} rm {model} && {ollama} pull {model}", PULL),
     Case("out_of_memory", MODEL, "a model needs more memory than there is", "failed", 4,
          "{model}: out of memory; use a smaller model or num_ctx (model requires more system memory ({size} GiB) than"
          " is available ({n} GiB))", "A smaller model or `num_ctx`, or a smaller OLLAMA_NUM_PARALLEL of the server."),

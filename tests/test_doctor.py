@@ -90,7 +90,8 @@ def test_the_table_names_what_helps_under_each_trouble(ollama_double: OllamaDoub
     at = next(number for number, line in enumerate(lines) if "model CRITIC" in line)
     assert lines[at].startswith("error    model CRITIC")
     assert lines[at].endswith("critic is not installed; you have critic:1b")
-    assert lines[at + 1].strip() == "-> ollama pull critic, or --model CRITIC=critic:1b"
+    pull = f"OLLAMA_HOST=127.0.0.1:{ollama_double.port} ollama pull critic"
+    assert lines[at + 1].strip() == f"-> {pull}, or --model CRITIC=critic:1b"
     assert lines[-1].startswith("1 error")
     assert sum(line.startswith("ok       model") for line in lines) == 2
 
@@ -314,6 +315,33 @@ def test_a_server_at_an_address_that_is_not_used_is_told(
     [note] = [one for one in report.checks if one.check == "server" and one.level == "note"]
     assert note.help == f'"server": {{"base_url": "{ollama_double.base_url}"}}'
     assert report.exit_code == 3
+
+
+def test_the_server_to_start_is_the_one_that_is_named(
+    command: CommandLine, closed_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helps = f"OLLAMA_HOST=127.0.0.1:{closed_port} ollama serve"
+    command.configure(f"http://127.0.0.1:{closed_port}")
+    assert found(report_of(command, "--no-calls"), "server").help == helps
+    (command.folder / "config.json").unlink()
+    monkeypatch.setenv("OLLAMA_HOST", f":{closed_port}")
+    assert found(report_of(command, "--no-calls"), "server").help == helps
+
+
+@pytest.mark.parametrize("more", [("--model", "CRITIC"), ("--engine", "embedded", "--model", "CRITIC=x")])
+def test_a_mistake_of_the_command_line_is_a_check_like_any_other(command: CommandLine, more: tuple[str, ...]) -> None:
+    report = report_of(command, "--no-calls", *more)
+    check = found(report, "config")
+    assert (check.level, check.help, report.exit_code) == ("error", "reflexion doctor --help", 2)
+    assert check.message.startswith("--model")
+
+
+def test_a_proxy_that_cannot_be_used_is_to_be_unset(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:port")
+    command.configure("http://192.0.2.7:9", server={"allow_remote": True})
+    check = found(report_of(command, "--no-calls"), "server")
+    assert (check.exit_code, check.message.startswith("a proxy variable cannot be used")) == (2, True)
+    assert check.help.startswith("unset ALL_PROXY ")
 
 
 def test_nothing_is_sent_to_a_host_that_is_not_allowed(ollama_double: OllamaDouble, command: CommandLine) -> None:

@@ -102,6 +102,23 @@ def test_the_hint_repeats_what_was_asked_for(ollama_double: OllamaDouble, comman
     assert ended.out.endswith(f"1 missing; get it with: {hint}\n")
 
 
+def test_the_hint_keeps_the_engine_that_was_asked_for(ollama_double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(ollama_double.base_url, server={"engine": "embedded"})
+    ended = command.run("models", "--engine", "ollama", "--model", "CRITIC=critic:9b")
+    assert ended.out.endswith("with: reflexion models pull --engine ollama --model CRITIC=critic:9b\n")
+
+
+def test_a_name_after_pull_is_one_line_with_what_to_do(double: OllamaDouble, command: CommandLine) -> None:
+    command.configure(double.base_url)
+    ended = command.run("models", "pull", "llama3:8b", "a b")
+    assert (ended.code, ended.out, pulls(double)) == (2, "", [])
+    ollama = f"OLLAMA_HOST=127.0.0.1:{double.port} ollama"
+    assert ended.err == (
+        "reflexion: models pull takes no names: it gets what the roles need, such as with --model GENERATOR=llama3:8b;"
+        f" to get a model alone: {ollama} pull llama3:8b && {ollama} pull 'a b'\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("model", "installed", "near"),
     [
@@ -123,7 +140,7 @@ def test_a_server_that_is_not_there(command: CommandLine, closed_port: int) -> N
     for words in (("models",), ("models", "pull")):
         ended = command.run(*words)
         assert (ended.code, ended.out) == (3, "")
-        assert "start it with `ollama serve`" in ended.err
+        assert f"start it with `OLLAMA_HOST=127.0.0.1:{closed_port} ollama serve`" in ended.err
 
 
 @pytest.mark.parametrize("words", [("models",), ("models", "pull")])

@@ -70,7 +70,8 @@ runs_app.callback()(runs.runs_command)
 runs_app.command("show")(runs.runs_show)
 runs_app.command("report")(runs.runs_report)
 models_app.callback()(models.models_command)
-models_app.command("pull")(models.models_pull)
+# The names that people type behind it are answered by the command itself.
+models_app.command("pull", context_settings={"allow_extra_args": True})(models.models_pull)
 prompts_app.command("show")(words.prompts_show)
 engine_app.command("serve")(engine.engine_serve)
 

@@ -165,7 +165,7 @@ def test_a_refused_request_leaves_the_connection_in_order(subject: Subject) -> N
     assert json.loads(answer.rpartition(b"\r\n\r\n")[2]) == {"version": subject.kind.version}
 
 
-@pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+@pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}])
 def test_web_pages_are_kept_out(subject: Subject, header: dict[str, str]) -> None:
     assert subject.http.get("/api/tags", headers=header).status_code == 403
     assert subject.http.get("/api/tags", headers={"Origin": "http://localhost:3000"}).status_code == 200

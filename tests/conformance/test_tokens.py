@@ -45,6 +45,7 @@ def test_a_seed_is_the_same_draw_and_another_is_not(subject: Subject) -> None:
         return subject.text(STORY, options={"temperature": 1.5, "seed": seed, "num_predict": 8})
 
     assert drawn(5) == drawn(5)
+    assert drawn(-7) == drawn(-7)
     assert len({drawn(seed) for seed in range(4)}) > 1
 
 

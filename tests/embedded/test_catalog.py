@@ -1,6 +1,8 @@
 """GGUF headers and the names that models go by: no model is loaded."""
 
+import os
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +66,26 @@ def test_what_is_no_gguf_file_is_a_value_error(tmp_path: Path) -> None:
         read_header(path)
 
 
+ONE_KEY = struct.pack("<QQQ", 1, 1, 1) + b"k" + struct.pack("<I", 9)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        pytest.param(struct.pack("<QQQ", 0, 1, 2**63), id="a text longer than any file"),
+        pytest.param(ONE_KEY + struct.pack("<IQ", 4, 2**63), id="a list longer than any file"),
+        pytest.param(ONE_KEY + struct.pack("<IQ", 9, 1) * 5_000, id="lists in lists"),
+        # Read as they stand, the dimensions would be multiplied for hours.
+        pytest.param(struct.pack("<QQQI", 1, 0, 0, 2**31) + b"\xff" * 8_000_000, id="a tensor of many dimensions"),
+    ],
+)
+def test_numbers_of_a_damaged_header_that_cannot_be(tmp_path: Path, damaged: bytes) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(b"GGUF" + struct.pack("<I", 3) + damaged + b"x" * 64)
+    with pytest.raises(ValueError, match="damaged GGUF header"):
+        read_header(path)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_cut_or_flipped_header_never_raises_anything_else(
@@ -103,6 +125,15 @@ def test_files_of_a_folder_go_by_their_name(tmp_path: Path) -> None:
         assert found.path.name == "Tiny-Q4.gguf"
     assert catalog.find("Tiny") is None
     assert catalog.find("Tiny-Q4:7b") is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+def test_a_file_whose_name_is_no_text_is_left_out_alone(tmp_path: Path) -> None:
+    write_model(tmp_path / "whole.gguf")
+    write_model(tmp_path / os.fsdecode(b"caf\xe9.gguf"))
+    catalog = Catalog(None, tmp_path)
+    assert [model.name for model in catalog.models()] == ["whole:latest"]
+    assert catalog.left_out() == [os.fsdecode(b"caf\xe9.gguf")]
 
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:

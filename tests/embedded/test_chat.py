@@ -1,5 +1,8 @@
 """Window, prompt store, hang-ups and queue: what the engine promises beyond `tests/conformance`."""
 
+import json
+import select
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +89,21 @@ def test_a_hang_up_in_the_queue_leaves_the_queue(engine: EmbeddedEngine, http: h
     started = time.monotonic()
     assert chat("x", num_ctx=WINDOW, num_predict=1).status_code == 200
     assert time.monotonic() - started < 2
+
+
+@pytest.mark.skipif(not hasattr(select, "POLLRDHUP"), reason="this system does not tell a hang-up behind unread bytes")
+def test_a_hang_up_is_seen_behind_a_request_that_nobody_has_read(engine: EmbeddedEngine, chat: Chat) -> None:
+    chat("warm", num_ctx=WINDOW, num_predict=1)
+    body = {"model": FIRST, "messages": [{"role": "user", "content": "x"}], "options": {"num_ctx": WINDOW}}
+    data = json.dumps({**body, "format": ENDLESS, "stream": False}).encode()
+    with socket.create_connection(("127.0.0.1", int(engine.base_url.rsplit(":", 1)[1]))) as connection:
+        connection.sendall(b"POST /api/chat HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(data), data))
+        time.sleep(0.5)
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        time.sleep(0.3)
+    started = time.monotonic()
+    assert chat("x", num_ctx=WINDOW, num_predict=1).status_code == 200
+    assert time.monotonic() - started < 5, "the reply would have taken minutes to its end"
 
 
 def test_a_hang_up_while_a_text_is_embedded_stops_the_work(engine: EmbeddedEngine, http: httpx.Client) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -104,6 +105,22 @@ def test_a_worker_that_dies_in_a_stream_is_an_error_record_and_the_next_call_wor
             last = list(lines)[-1]
         assert json.loads(last) == {"error": "llama runner process has terminated"}
         assert http.post("/api/chat", json=HELLO).status_code == 200
+
+
+@pytest.mark.embedded
+def test_the_calls_behind_one_whose_worker_died_have_the_model_loaded_again() -> None:
+    endless = {**HELLO, "format": {"type": "string", "minLength": 20_000}, "options": {"num_ctx": 256}}
+    with EmbeddedEngine() as engine, ThreadPoolExecutor(3) as threads:
+        url = f"{engine.base_url}/api/chat"
+        with httpx.stream("POST", url, json=endless, timeout=60) as answer:
+            lines = answer.iter_lines()  # Kept, since its end would be a hang-up.
+            next(lines)
+            waiting = [threads.submit(httpx.post, url, json=HELLO, timeout=60) for _ in range(3)]
+            time.sleep(0.5)
+            assert not any(call.done() for call in waiting)
+            for worker in children(engine.pid):
+                os.kill(worker, signal.SIGKILL)
+            assert [call.result().status_code for call in waiting] == [200] * 3
 
 
 def test_a_killed_engine_leaves_no_trace_in_the_parent() -> None:

@@ -1,5 +1,6 @@
 """What the engine answers otherwise than a real server on purpose, and promises beyond `tests/conformance`."""
 
+import json
 import socket
 import statistics
 import time
@@ -47,14 +48,54 @@ def test_what_ollama_has_and_the_engine_has_not_is_named(http: httpx.Client, pat
 
 
 @pytest.mark.parametrize(
-    ("head", "status"),
-    [(b"Content-Length: 99999999999999", 413), (b"Content-Length: -1", 400)],
+    ("head", "status", "words"),
+    [
+        (b"Content-Length: 99999999999999", 413, b"longer than 64 MiB"),
+        (b"Content-Length: -1", 400, b"is not a number"),
+        (b"Content-Length: +2", 400, b"is not a number"),
+        (b"Content-Length: 0_2", 400, b"is not a number"),
+        (b"Content-Length: 2a", 400, b"is not a number"),
+        (b"Transfer-Encoding: gzip, chunked", 501, b"transfer encoding gzip, chunked is not read"),
+    ],
 )
-def test_a_body_of_a_mad_length_is_not_waited_for(engine: EmbeddedEngine, head: bytes, status: int) -> None:
-    port = int(engine.base_url.rsplit(":", 1)[1])
-    with socket.create_connection(("127.0.0.1", port), 10) as connection:
-        connection.sendall(b"POST /api/chat HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\nzz\r\n")
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 %d " % status)
+def test_a_body_of_a_mad_length_is_not_waited_for(
+    engine: EmbeddedEngine, head: bytes, status: int, words: bytes
+) -> None:
+    answer = over_a_socket(engine, b"POST /api/chat HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\nzz\r\n")
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert words in answer
+    # What follows is not taken for the next request.
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: [::1", b'{"error":"Host is no address"}'),
+        (b"GET / HTTP/1.1\r\nOrigin: http://[::1", b'{"error":"Origin is no address"}'),
+        (b"GET http://[::1/ HTTP/1.1\r\nHost: localhost", b'{"error":"the address of the request is no address"}'),
+        (b"GET / HTTP/9.9\r\nHost: localhost", b"505 Invalid HTTP version (9.9)"),
+    ],
+)
+def test_what_is_no_address_is_answered_in_a_line(engine: EmbeddedEngine, head: bytes, words: bytes) -> None:
+    answer = over_a_socket(engine, head + b"\r\nConnection: close\r\n\r\n")
+    assert answer.rpartition(b"\r\n\r\n")[2] == words
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_of_http_1_0_gets_no_chunks(engine: EmbeddedEngine, stream: bool) -> None:
+    options = {"num_ctx": 1024, "num_predict": 2}
+    body = json.dumps({"model": FIRST, "prompt": "hello", "stream": stream, "options": options}).encode()
+    answer = over_a_socket(engine, b"POST /api/generate HTTP/1.0\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+    _, _, lines = answer.partition(b"\r\n\r\n")
+    assert json.loads(lines.splitlines()[-1])["done"] is True
+    assert all("response" in json.loads(line) for line in lines.splitlines())
+
+
+def over_a_socket(engine: EmbeddedEngine, data: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", int(engine.base_url.rsplit(":", 1)[1])), 30) as connection:
+        connection.sendall(data)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
 HELLO = [{"role": "user", "content": "hello"}]

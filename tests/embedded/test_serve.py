@@ -1,5 +1,6 @@
 """``reflexion engine serve``: where it listens, whom it answers, and how it ends."""
 
+import ctypes
 import json
 import os
 import signal
@@ -99,7 +100,10 @@ def test_it_says_where_it_listens_and_ends_with_its_workers(tmp_path: Path) -> N
         workers = served.workers()
         assert len(workers) == 1
         served.process.terminate()
-        assert ended(served, workers) == ""
+        words = (
+            f"reflexion: warning: left out of --models {tmp_path}: broken.gguf; no whole GGUF file, or not readable\n"
+        )
+        assert ended(served, workers) == words
     with pytest.raises(httpx.ConnectError):
         served.post(HELLO)
 
@@ -135,6 +139,15 @@ def test_a_call_that_runs_on_and_those_that_wait_are_told() -> None:
         ended(served, workers)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are listed by /proc, and named to a signal, on Linux")
+def test_a_signal_may_come_to_any_of_its_threads() -> None:
+    with serve() as served:
+        first, *others = sorted(int(entry.name) for entry in Path(f"/proc/{served.process.pid}/task").iterdir())
+        assert first == served.process.pid
+        assert ctypes.CDLL(None).tgkill(served.process.pid, others[-1], signal.SIGTERM) == 0
+        assert ended(served, []) == ""
+
+
 def test_killed_it_leaves_no_worker() -> None:
     with serve() as served:
         served.post(HELLO)
@@ -168,8 +181,17 @@ def refusal(capsys: pytest.CaptureFixture[str], *options: str) -> str:
 
 
 def test_a_host_beyond_this_machine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "reflexion: --host box.example is not this machine alone; --allow-remote allows it\n"
-    assert refusal(capsys, "--host", "box.example") == words
+    words = "reflexion: --host 192.0.2.7 is not this machine alone; --allow-remote allows it\n"
+    assert refusal(capsys, "--host", "192.0.2.7") == words
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1:11434", "http://127.0.0.1", "no such host", "a" * 70])
+@pytest.mark.parametrize("more", [(), ("--allow-remote",)])
+def test_a_host_that_is_none_is_not_called_remote(
+    capsys: pytest.CaptureFixture[str], host: str, more: tuple[str, ...]
+) -> None:
+    words = f'reflexion: --host "{host}" is no address that is known here; leave it out for 127.0.0.1\n'
+    assert refusal(capsys, "--host", host, *more) == words
 
 
 def test_a_port_that_is_taken_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

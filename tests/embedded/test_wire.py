@@ -64,6 +64,7 @@ def test_keep_alive_in_every_form(value: object, seconds: float | None) -> None:
         ("soon", 'time: invalid duration "soon"'),
         ("5m soon", 'time: unknown unit "m soon" in duration "5m soon"'),
         ("2d", 'time: unknown unit "d" in duration "2d"'),
+        ("\u0663s", 'time: invalid duration "\u0663s"'),
         (True, "Unsupported type: 'bool'"),
         ([1], "Unsupported type: '[]interface {}'"),
     ],
@@ -105,6 +106,8 @@ def test_sampling_names_only_what_was_decided() -> None:
     assert sampling["stop"] == ["END"]
     assert sampling["repeat_penalty"] == 1
     assert parse_options({"seed": 7}).sampling()["seed"] == 7
+    assert parse_options({"seed": -7}).sampling()["seed"] == 2**32 - 7
+    assert parse_options({"repeat_last_n": -1, "num_ctx": 99}).sampling()["repeat_last_n"] == 99
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.errors import ConfigError, ModelMissing, NotOllama, ServerError, ServerUnreachable
+from reflexion.ollama.address import ollama_command
 from reflexion.ollama.binding import bind, refuse_remote
 from reflexion.ollama.names import full_name, is_cloud
 from reflexion.ollama.server import Server
@@ -49,8 +50,37 @@ def test_missing_models_are_named_together_with_near_ones_and_the_commands(ollam
     text = str(error.value)
     assert "GENERATOR gen:2b (you have gen:1b)" in text
     assert "ADJUDICATOR mistral:7b" in text
-    assert "ollama pull gen:2b && ollama pull mistral:7b" in text
+    ollama = f"OLLAMA_HOST=127.0.0.1:{ollama_double.port} ollama"
+    assert f"{ollama} pull gen:2b && {ollama} pull mistral:7b" in text
     assert "critic" not in text
+
+
+@pytest.mark.parametrize(
+    ("url", "command"),
+    [
+        ("http://127.0.0.1:11434", "ollama serve"),
+        ("http://localhost:11434", "ollama serve"),
+        ("http://127.0.0.1:9", "OLLAMA_HOST=127.0.0.1:9 ollama serve"),
+        ("http://[::1]:11434", "OLLAMA_HOST=[::1]:11434 ollama serve"),
+        ("http://user:secret@box:80", "OLLAMA_HOST=box:80 ollama serve"),
+        ("https://box:443/models", "OLLAMA_HOST=https://box:443/models ollama serve"),
+    ],
+)
+def test_a_command_names_the_server_that_it_is_for(url: str, command: str) -> None:
+    assert ollama_command("serve", url) == command
+
+
+@pytest.mark.parametrize("url", ["https://127.0.0.1:{}", "http://127.0.0.1:{}/models"])
+def test_what_ollama_cannot_serve_itself_is_not_to_be_started(closed_port: int, url: str) -> None:
+    with Server(url.format(closed_port), connect_s=1) as server, pytest.raises(ServerUnreachable, match="check that"):
+        server.version()
+
+
+@pytest.mark.parametrize("proxy", ["gopher://127.0.0.1", "http://127.0.0.1:port"])
+def test_a_proxy_variable_that_is_no_address_is_named(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(ConfigError, match="a proxy variable cannot be used for http://192"):
+        Server("http://192.0.2.7:9")
 
 
 def test_a_page_in_the_way_is_not_ollama(ollama_double: OllamaDouble) -> None:
@@ -76,7 +106,7 @@ def test_nobody_there_names_the_url_without_secrets(closed_port: int, url: str) 
     with Server(url.format(closed_port), connect_s=1) as server, pytest.raises(ServerUnreachable) as error:
         server.version()
     assert f"127.0.0.1:{closed_port}" in str(error.value)
-    assert "ollama serve" in str(error.value)
+    assert f"start it with `OLLAMA_HOST=127.0.0.1:{closed_port} ollama serve`" in str(error.value)
     assert "secret" not in str(error.value)
 
 

@@ -30,7 +30,7 @@ def doctor_command(
 
     if output_format not in ("text", "json"):
         raise UsageError(f'--format: "{output_format}" is unknown; valid are text, json')
-    asked = Asked(config, overrides(engine, model or []), output, not no_calls, require_examples)
+    asked = Asked(config, lambda: overrides(engine, model or []), output, not no_calls, require_examples)
     try:
         report = examine(asked, os.environ)
     except KeyboardInterrupt as error:

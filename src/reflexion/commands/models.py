@@ -9,6 +9,7 @@ import typer
 from reflexion import options
 from reflexion.commands.docs import INTERRUPTED
 from reflexion.commands.settings import overrides
+from reflexion.errors import UsageError
 
 if TYPE_CHECKING:
     from reflexion.config import LoadedConfig
@@ -31,6 +32,7 @@ class _Asked(NamedTuple):
         import shlex
 
         words = ["reflexion", "models", "pull", *(["--config", str(self.config)] if self.config else [])]
+        words += ["--engine", self.engine] if self.engine else []
         return shlex.join([*words, *(word for item in self.model or [] for word in ("--model", item))])
 
 
@@ -69,12 +71,27 @@ def models_pull(
     before: _Asked = context.obj
     asked = _Asked(config or before.config, engine or before.engine, model or before.model)
     loaded = asked.load()
+    if context.args:
+        raise UsageError(_instead_of(context.args, loaded))
     try:
         code = _install_demo() if loaded.config.server.engine == "embedded" else _pull(loaded)
     except KeyboardInterrupt:
         typer.echo("reflexion: interrupted; the same command goes on where it was", err=True)
         code = INTERRUPTED
     raise typer.Exit(code)
+
+
+def _instead_of(names: list[str], loaded: "LoadedConfig") -> str:
+    import shlex
+
+    from reflexion.ollama.address import ollama_command
+
+    alone = " && ".join(ollama_command(f"pull {shlex.quote(name)}", loaded.base_url) for name in names)
+    bound = shlex.quote(f"GENERATOR={names[0]}")
+    return (
+        f"models pull takes no names: it gets what the roles need, such as with --model {bound};"
+        f" to get a model alone: {alone}"
+    )
 
 
 def _pull(loaded: "LoadedConfig") -> int:

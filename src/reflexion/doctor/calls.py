@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reflexion.config import Config
 from reflexion.doctor.report import Check, Fact
 from reflexion.errors import ReflexionError, ReplyCut, ReplyEmpty, ServerError
+from reflexion.ollama.address import ollama_command
 from reflexion.ollama.binding import Fit
 from reflexion.ollama.reply import Binding, CallStats, Message, total
 from reflexion.ollama.roles import Backoff, Models
@@ -59,7 +60,7 @@ def _call_text(config: Config, base_url: str, binding: Binding) -> Check:
     except ReplyEmpty as error:
         return Check("call", "warning", f"{error}", _other(binding), binding.role, seconds=total(log, "wall_s"))
     except ReflexionError as error:
-        return _failed("call", error, binding, log)
+        return _failed("call", error, binding, log, base_url)
     first = log[0]
     loading = f", {first.load_s:.1f} s of it loading" if first.load_s >= 0.1 else ""
     facts: dict[str, Fact] = {"load_s": first.load_s, "prompt_s": first.prompt_s, "prompt_tokens": first.prompt_tokens}
@@ -74,7 +75,7 @@ def _call_schema(config: Config, base_url: str, binding: Binding) -> Check:
     try:
         reply = _models(config, base_url, binding, tokens).ask(binding.role, GRADE, Number, log=log)
     except ReflexionError as error:
-        return _failed("schema", error, binding, log)
+        return _failed("schema", error, binding, log, base_url)
     took = total(log, "wall_s")
     facts: dict[str, Fact] = {"requests": len(log), "parsed": reply.parsed is not None}
     if reply.parsed is None:
@@ -87,11 +88,9 @@ def _call_schema(config: Config, base_url: str, binding: Binding) -> Check:
     return Check("schema", "ok", message, subject=binding.role, seconds=took, facts=facts)
 
 
-def _failed(name: str, error: ReflexionError, binding: Binding, log: Sequence[CallStats]) -> Check:
+def _failed(name: str, error: ReflexionError, binding: Binding, log: Sequence[CallStats], base_url: str) -> Check:
     gone = isinstance(error, ServerError)
-    helps = (
-        "ollama serve" if gone else "reflexion docs --model " + f"{binding.role}=NAME   (the server's log says more)"
-    )
+    helps = ollama_command("serve", base_url) if gone else f"{_other(binding)}   (the server's log says more)"
     took = total(log, "wall_s") if log else None
     return Check(name, "error", str(error), helps, binding.role, 3, took, {"gone": gone})
 

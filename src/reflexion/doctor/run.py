@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,12 @@ from reflexion.serving import server_for
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command line asks for. ``overrides`` are settings in the nesting of config.json."""
+    """What the command line asks for. ``overrides`` returns settings in the nesting of config.json; it may raise
+    UsageError.
+    """
 
     config: Path | None = None
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Callable[[], Mapping[str, Any]] = dict
     output: Path = Path("output")
     calls: bool = True
     require_examples: bool = False

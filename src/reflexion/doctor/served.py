@@ -10,8 +10,8 @@ from typing import Any
 from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.doctor.memory import available_bytes, gigabytes
 from reflexion.doctor.report import Check, Fact
-from reflexion.errors import ModelMissing, NotOllama, ReflexionError, ServerUnreachable
-from reflexion.ollama.address import is_loopback, without_credentials
+from reflexion.errors import ConfigError, ModelMissing, NotOllama, ReflexionError, ServerUnreachable
+from reflexion.ollama.address import is_loopback, ollama_command, without_credentials
 from reflexion.ollama.binding import Fit, look_up, remote_troubles, window_note
 from reflexion.ollama.server import Loaded, Server
 from reflexion.ollama.window import SMALLEST_REPLY, estimate_tokens
@@ -57,11 +57,11 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
             served.fits += look_up(config, server, further)
             loaded, checks = _check_loaded(server)
     except ReflexionError as error:
-        served.checks += [*_server_trouble(error, others), *_not_looked_up(config)]
+        served.checks += [*_server_trouble(error, base_url, others), *_not_looked_up(config)]
         return served
     cloud = {trouble.role for trouble in troubles}
     for fit in served.fits:
-        served.checks += _check_fit(config, fit, prompts)
+        served.checks += _check_fit(config, fit, prompts, base_url)
     served.fits = [fit for fit in served.fits if fit.role not in cloud]
     served.checks += [*checks, *_check_memory(base_url, served.fits, loaded)]
     return served
@@ -79,9 +79,9 @@ def _check_version(server: Server) -> Iterator[Check]:
         yield Check("server", "warning", message, "install Ollama 0.5 or newer")
 
 
-def _server_trouble(error: ReflexionError, others: Mapping[str, str]) -> Iterator[Check]:
+def _server_trouble(error: ReflexionError, base_url: str, others: Mapping[str, str]) -> Iterator[Check]:
     code = 2 if error.exit_code == 2 else 3
-    yield Check("server", "error", str(error), _server_help(error), exit_code=code)
+    yield Check("server", "error", str(error), _server_help(error, base_url), exit_code=code)
     if not isinstance(error, ServerUnreachable | NotOllama):
         return
     for name, url in others.items():
@@ -97,12 +97,15 @@ def _not_looked_up(config: Config) -> list[Check]:
     ]
 
 
-def _server_help(error: ReflexionError) -> str:
+def _server_help(error: ReflexionError, base_url: str) -> str:
+    start = ollama_command("serve", base_url)
     if isinstance(error, ServerUnreachable):
-        return "ollama serve" if "ollama serve" in str(error) else 'check "server": {"base_url": ...}'
+        return start if start in str(error) else 'check "server": {"base_url": ...}'
     if isinstance(error, NotOllama):
         return 'check "server": {"base_url": ...} and OLLAMA_HOST'
-    return "ollama serve   (restart it; its log says more)"
+    if isinstance(error, ConfigError):
+        return "unset ALL_PROXY HTTP_PROXY HTTPS_PROXY all_proxy http_proxy https_proxy"
+    return f"{start}   (restart it; its log says more)"
 
 
 def _version_at(url: str) -> str:
@@ -116,9 +119,9 @@ def _version_at(url: str) -> str:
 # ------------------------------------------------------------------ the model of a role
 
 
-def _check_fit(config: Config, fit: Fit, prompts: Prompts | None) -> Iterator[Check]:
+def _check_fit(config: Config, fit: Fit, prompts: Prompts | None, base_url: str) -> Iterator[Check]:
     if fit.trouble is not None or fit.binding is None or fit.info is None:
-        yield _trouble_of(fit)
+        yield _trouble_of(fit, base_url)
         return
     own, asked = fit.info.context_length, fit.asked
     can = sorted(fit.info.capabilities)
@@ -142,17 +145,16 @@ def _check_fit(config: Config, fit: Fit, prompts: Prompts | None) -> Iterator[Ch
     yield from _check_thinking(config, fit)
 
 
-def _trouble_of(fit: Fit) -> Check:
+def _trouble_of(fit: Fit, base_url: str) -> Check:
     facts: dict[str, Fact] = {"model": fit.model, "near": fit.near or None}
     if isinstance(fit.trouble, ModelMissing):
         near = f"; you have {fit.near}" if fit.near else ""
         use = f", or --model {fit.role}={fit.near}" if fit.near else ""
-        return Check(
-            "model", "error", f"{fit.model} is not installed{near}", f"ollama pull {fit.model}{use}", fit.role, 3,
-            facts=facts,
-        )  # fmt: skip
+        helps = ollama_command(f"pull {fit.model}", base_url) + use
+        return Check("model", "error", f"{fit.model} is not installed{near}", helps, fit.role, 3, facts=facts)
     code = 2 if fit.trouble is not None and fit.trouble.exit_code == 2 else 3
-    helps = f"reflexion docs --model {fit.role}=NAME" if code == 2 else f"ollama show {fit.model}"
+    show = ollama_command(f"show {fit.model}", base_url)
+    helps = f"reflexion docs --model {fit.role}=NAME" if code == 2 else show
     return Check("model", "error", str(fit.trouble), helps, fit.role, code, facts=facts)
 
 
@@ -204,7 +206,7 @@ def _check_loaded(server: Server) -> tuple[list[Loaded], list[Check]]:
     try:
         loaded = server.in_memory()
     except ReflexionError as error:  # A run does without: it then lets the models take turns.
-        return [], [Check("loaded", "warning", str(error), _server_help(error))]
+        return [], [Check("loaded", "warning", str(error), _server_help(error, server.base_url))]
     return loaded, [_describe_loaded(loaded)]
 
 

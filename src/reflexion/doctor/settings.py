@@ -1,24 +1,24 @@
 """Configuration, prompts, and the address of the server: what needs no server to be looked at."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from reflexion.config import PIPELINE_ROLES, LoadedConfig, load_config
 from reflexion.doctor.report import Check
-from reflexion.errors import ConfigError
+from reflexion.errors import ConfigError, UsageError
 from reflexion.ollama.address import DEFAULT_URL, normalise, without_credentials
 from reflexion.prompts import Prompts, load_prompts, prompts_folder
 
 
 def check_config(
-    path: Path | None, overrides: Mapping[str, Any], environ: Mapping[str, str]
+    path: Path | None, overrides: Callable[[], Mapping[str, Any]], environ: Mapping[str, str]
 ) -> tuple[LoadedConfig | None, list[Check]]:
     """Load the configuration as a run does; return it, None where it cannot be used, and what there is to say."""
     try:
-        loaded = load_config(path, overrides, environ)
-    except ConfigError as error:
+        loaded = load_config(path, overrides(), environ)
+    except UsageError as error:
         return None, [Check("config", "error", str(error), _config_help(error), exit_code=2)]
     notes = list(loaded.notes)
     found = loaded.origin
@@ -34,9 +34,11 @@ def check_config(
     return loaded, checks
 
 
-def _config_help(error: ConfigError) -> str:
+def _config_help(error: UsageError) -> str:
     if str(error).startswith("OLLAMA_HOST"):
         return "export OLLAMA_HOST=127.0.0.1:11434"
+    if not isinstance(error, ConfigError):
+        return "reflexion doctor --help"
     return "reflexion config schema"
 
 

@@ -1,5 +1,6 @@
 """The calls under way: hang-ups end them one by one, the end of the engine all of them."""
 
+import select
 import socket
 import threading
 import time
@@ -86,6 +87,11 @@ def _watched(connection: socket.socket, call: Call) -> Iterator[None]:
 
 
 def _hung_up(connection: socket.socket) -> bool:
+    if hasattr(select, "POLLRDHUP"):
+        # Also seen behind bytes that nobody has read yet, such as the next request.
+        poll = select.poll()
+        poll.register(connection, select.POLLRDHUP)
+        return bool(poll.poll(0))
     try:
         return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:

@@ -49,16 +49,21 @@ class Catalog:
     def models(self) -> list[Model]:
         """Every model whose file can be read, the demo names first, then the folder's by name."""
         named = [(name, self._demo) for name in DEMO_MODELS] if self._demo else []
-        folder = sorted(self._folder.glob("*.gguf")) if self._folder else []
-        return [
-            model for name, path in [*named, *((_name_of(p), p) for p in folder)] if (model := self._model(name, path))
-        ]
+        every = [*named, *((_name_of(path), path) for path in self._files())]
+        return [model for name, path in every if (model := self._model(name, path))]
+
+    def left_out(self) -> list[str]:
+        """The names of the folder's files that cannot be read as models."""
+        return [path.name for path in self._files() if self._model(_name_of(path), path) is None]
 
     def find(self, name: str) -> Model | None:
         """The model of that name: without regard to case, ``:latest`` where there is no tag, also with ``.gguf``."""
         wanted = name.lower().removesuffix(".gguf")
         full = wanted if ":" in wanted else f"{wanted}:latest"
         return next((model for model in self.models() if model.name.lower() == full), None)
+
+    def _files(self) -> list[Path]:
+        return sorted(self._folder.glob("*.gguf")) if self._folder else []
 
     def _model(self, name: str, path: Path | None) -> Model | None:
         if path is None:
@@ -87,6 +92,7 @@ def demo_file() -> Path | None:
 
 def _read(path: Path, size: int) -> tuple[Header, bytes] | None:
     try:
+        path.name.encode()  # A name that is no text cannot be asked for.
         return read_header(path), _sample(path, size)
     except (OSError, ValueError):
         return None

@@ -24,6 +24,7 @@ SCALAR_FORMATS: Mapping[int, str] = {
 }
 STRING, ARRAY = 8, 9
 DEFAULT_WINDOW = 4096
+MOST_DIMENSIONS = 8
 QUANTISATIONS: Mapping[int, str] = {
     0: "F32",
     1: "F16",
@@ -146,7 +147,7 @@ def read_header(path: Path) -> Header:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
                 return _parse(_Reader(data))
-            except (struct.error, KeyError, IndexError) as error:
+            except (struct.error, KeyError, IndexError, OverflowError, RecursionError) as error:
                 raise ValueError(f"{path} has a damaged GGUF header") from error
 
 
@@ -161,7 +162,10 @@ def _parse(reader: _Reader) -> Header:
 
 def _tensor_size(reader: _Reader) -> int:
     reader.text()
-    size = prod(reader.number("<Q") for _ in range(reader.number("<I")))
+    dimensions = reader.number("<I")
+    if dimensions > MOST_DIMENSIONS:  # Else a damaged number is read as dimensions to the end of the file.
+        raise IndexError(dimensions)
+    size = prod(reader.number("<Q") for _ in range(dimensions))
     reader.number("<I")
     reader.number("<Q")
     return size

@@ -69,13 +69,18 @@ class Pool:
             ApiError: 500 when it cannot be loaded.
             ClientGone: the call was cancelled while it waited.
         """
-        with self._turn(self._door, self._join(self._door), call):
-            loaded, ticket = self._admit(model, window, keep_s, call)
-        try:
-            with self._turn(loaded.line, ticket, call):
-                yield loaded
-        finally:
-            self._settle(loaded)
+        served = False
+        while not served:
+            with self._turn(self._door, self._join(self._door), call):
+                loaded, ticket = self._admit(model, window, keep_s, call)
+            try:
+                with self._turn(loaded.line, ticket, call):
+                    # One whose worker died under the call before it has the model loaded again.
+                    served = loaded.runner.alive()
+                    if served:
+                        yield loaded
+            finally:
+                self._settle(loaded)
 
     def unload(self, model: Model) -> None:
         """Free the model now, or as soon as the calls for it are done."""

@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import re
 import socket
 import socketserver
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from reflexion.embedded.calls import Calls
 from reflexion.embedded.routes import Engine, answer
@@ -19,6 +20,8 @@ from reflexion.embedded.wire import ApiError
 Record = dict[str, Any]
 
 LARGEST_BODY = 64 << 20
+# int() alone also takes a sign, "0x" and "_".
+NUMBERS = {10: re.compile("[0-9]{1,20}"), 16: re.compile("[0-9a-fA-F]{1,20}")}
 
 
 class EngineServer(ThreadingHTTPServer):
@@ -57,6 +60,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
+    error_message_format = "%(code)d %(message)s"
+    error_content_type = "text/plain; charset=utf-8"
     server: EngineServer
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
@@ -77,25 +82,28 @@ class Handler(BaseHTTPRequestHandler):
     def send_stream(self, records: Iterator[Record]) -> None:
         """Answer with a record a line. The status line waits for the first: until then an error has its own."""
         first = next(records)
+        # Clients of HTTP/1.0 know no chunks: for them the end of the connection is the end of the answer.
+        chunked = self.request_version != "HTTP/1.0"
+        self.close_connection = self.close_connection or not chunked
         self.send_response(200)
         self.send_header("Content-Type", "application/x-ndjson")
-        self.send_header("Transfer-Encoding", "chunked")
+        self.send_header(*(("Transfer-Encoding", "chunked") if chunked else ("Connection", "close")))
         self.end_headers()
-        self._send_chunk(first)
+        self._send_record(first, chunked)
         try:
             for record in records:
-                self._send_chunk(record)
+                self._send_record(record, chunked)
         except ApiError as error:
-            self._send_chunk({"error": str(error)})
-        self.wfile.write(b"0\r\n\r\n")
+            self._send_record({"error": str(error)}, chunked)
+        self.wfile.write(b"0\r\n\r\n" if chunked else b"")
         self.wfile.flush()
 
     def _answer(self) -> None:
-        path = urlsplit(self.path).path.rstrip("/") or "/"
         try:
             body = self._read_body()
             self._check_host()
-            answer(self.server.engine, self, self.command, path, body)
+            path = _parts(self.path, "the address of the request").path.rstrip("/")
+            answer(self.server.engine, self, self.command, path or "/", body)
         except ApiError as error:
             self.send_json(error.status, {"error": str(error)})
         except ClientGone:
@@ -105,16 +113,22 @@ class Handler(BaseHTTPRequestHandler):
 
     def _check_host(self) -> None:
         # A web page that the user visits must not reach the engine through a name that resolves to loopback.
-        asked = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-        origin = urlsplit(self.headers.get("Origin", "")).hostname
+        asked = _parts(f"//{self.headers.get('Host', '')}", "Host").hostname
+        origin = _parts(self.headers.get("Origin", ""), "Origin")
+        # A frame without an origin of its own says "null", whoever's it is.
+        page = origin.hostname or origin.path
         if not (_is_local(asked) or self.server.remote):
             raise ApiError(403, "only requests from this machine are answered")
-        if not (_is_local(origin) or (self.server.remote and origin == asked)):
+        if not (_is_local(page) or (self.server.remote and page == asked)):
             raise ApiError(403, "web pages of other origins are not answered")
 
     def _read_body(self) -> bytes:
-        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+        coding = self.headers.get("Transfer-Encoding", "").lower()
+        if coding == "chunked":
             return b"".join(self._chunks())
+        if coding:
+            self.close_connection = True
+            raise ApiError(501, f"a body in the transfer encoding {coding} is not read")
         return self.rfile.read(self._size(self.headers.get("Content-Length") or "0", 10))
 
     def _chunks(self) -> Iterator[bytes]:
@@ -127,13 +141,10 @@ class Handler(BaseHTTPRequestHandler):
             continue
 
     def _size(self, text: str, base: int, most: int = LARGEST_BODY) -> int:
-        try:
-            size = int(text, base)
-        except ValueError:
-            size = -1
-        if size < 0:
+        if not NUMBERS[base].fullmatch(text.strip()):
             self.close_connection = True
             raise ApiError(400, "the length of the body is not a number")
+        size = int(text, base)
         if size > most:
             self.close_connection = True
             raise ApiError(413, f"the body is longer than {LARGEST_BODY >> 20} MiB")
@@ -148,14 +159,21 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
         self.wfile.flush()
 
-    def _send_chunk(self, record: Record) -> None:
+    def _send_record(self, record: Record, chunked: bool) -> None:
         data = _encoded(record) + b"\n"
-        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
         self.wfile.flush()
 
 
 def _encoded(body: object) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _parts(address: str, what: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError as error:
+        raise ApiError(400, f"{what} is no address") from error
 
 
 def _is_local(name: str | None) -> bool:

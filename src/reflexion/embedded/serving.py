@@ -6,6 +6,7 @@ import ipaddress
 import os
 import select
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,6 +53,8 @@ def serve(settings: Settings, say: Callable[[str], None], warn: Callable[[str], 
         listening.start()
         if not _is_loopback(settings.host):
             warn(f"every machine that reaches {settings.host} can use this engine; it asks for no password")
+        if left_out := engine.catalog.left_out():
+            warn(f"left out of --models {settings.models}: {_shortened(left_out)}; no whole GGUF file, or not readable")
         say(_greeting(server, [model.name for model in engine.catalog.models()]))
         told_to_end(None)
         with contextlib.suppress(OSError):  # Nobody may be reading any more, which is no reason not to end in order.
@@ -63,10 +66,21 @@ def serve(settings: Settings, say: Callable[[str], None], warn: Callable[[str], 
 
 
 def _check(settings: Settings) -> None:
-    if not _is_loopback(settings.host) and not settings.remote:
-        raise UsageError(f"--host {settings.host} is not this machine alone; --allow-remote allows it")
+    if not _is_loopback(settings.host):
+        _check_far(settings)
     if settings.models is not None and not settings.models.is_dir():
         raise InputError(f"--models {settings.models} is not a folder; name one that holds GGUF files")
+
+
+def _check_far(settings: Settings) -> None:
+    try:
+        socket.getaddrinfo(settings.host, settings.port)
+    except (OSError, UnicodeError) as error:
+        raise UsageError(
+            f'--host "{settings.host}" is no address that is known here; leave it out for 127.0.0.1'
+        ) from error
+    if not settings.remote:
+        raise UsageError(f"--host {settings.host} is not this machine alone; --allow-remote allows it")
 
 
 def _listen(settings: Settings, engine: Engine) -> EngineServer:
@@ -86,10 +100,13 @@ def _listen(settings: Settings, engine: Engine) -> EngineServer:
 
 def _greeting(server: EngineServer, names: Sequence[str]) -> str:
     host = server.server_name
-    shown = ", ".join(names[:NAMES_SHOWN]) or "none yet"
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     where = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}"
-    return f"listening on {where}; models: {shown}{more}; Ctrl-C ends it"
+    return f"listening on {where}; models: {_shortened(names) or 'none yet'}; Ctrl-C ends it"
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def _is_loopback(host: str) -> bool:
@@ -104,20 +121,23 @@ def _is_loopback(host: str) -> bool:
 @contextmanager
 def _signals() -> Iterator[Callable[[float | None], bool]]:
     """A function that waits for a signal to end, so many seconds at most (``None``: for ever); true when one came."""
-    # A pipe, since whatever takes a lock could meet itself in a handler.
+    # Written to by the interpreter itself: a signal may come to any thread, and this one would not wake up for it.
     heard, noted = os.pipe()
+    os.set_blocking(noted, False)
 
-    def note(_signal: int, _frame: FrameType | None) -> None:
-        os.write(noted, b"!")
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        pass
 
     def wait(seconds: float | None) -> bool:
         came = bool(select.select([heard], [], [], seconds)[0])
         return came and bool(os.read(heard, 1))
 
-    before = {number: signal.signal(number, note) for number in END_SIGNALS}
+    before = {number: signal.signal(number, handle) for number in END_SIGNALS}
+    woken = signal.set_wakeup_fd(noted, warn_on_full_buffer=False)
     try:
         yield wait
     finally:
+        signal.set_wakeup_fd(woken)
         for number, handler in before.items():
             signal.signal(number, handler)
         os.close(heard)

@@ -13,7 +13,7 @@ LONGEST_KEEP_S = 2**33
 # What Go counts in 64 bits of nanoseconds.
 LONGEST_DURATION_S = 2**63 / 1e9
 DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-DURATION_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
+DURATION_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)", re.ASCII)
 JSON_KINDS: Mapping[type, str] = {
     str: "string",
     bool: "bool",

@@ -51,6 +51,15 @@ def is_loopback(url: str) -> bool:
     return bool((mapped or address).is_loopback)
 
 
+def ollama_command(words: str, url: str) -> str:
+    """Return ``ollama WORDS`` as it is typed for the server at a base URL, and not for that at the default address."""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    where = f"{parts.scheme}://{place}{parts.path}".removeprefix("http://")
+    elsewhere = "" if where in (f"127.0.0.1:{DEFAULT_PORT}", f"localhost:{DEFAULT_PORT}") else f"OLLAMA_HOST={where} "
+    return f"{elsewhere}ollama {words}"
+
+
 def without_credentials(url: str) -> str:
     """Return the URL as it may be shown: user and password replaced."""
     return re.sub(r"//[^@/]*@", "//***@", url)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.errors import ConfigError, ModelMissing, ReflexionError
-from reflexion.ollama.address import is_loopback, without_credentials
+from reflexion.ollama.address import is_loopback, ollama_command, without_credentials
 from reflexion.ollama.names import full_name, is_cloud
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.server import Installed, ModelInfo, Server
@@ -150,5 +150,6 @@ def _fit(config: Config, role: Role, fit: Fit, roles: Sequence[Role]) -> Fit:
 
 def _missing(fits: Sequence[Fit], url: str) -> str:
     parts = [f"{fit.role} {fit.model}{f' (you have {fit.near})' if fit.near else ''}" for fit in fits]
-    pulls = " && ".join(f"ollama pull {model}" for model in dict.fromkeys(fit.model for fit in fits))
+    models = dict.fromkeys(fit.model for fit in fits)
+    pulls = " && ".join(ollama_command(f"pull {model}", url) for model in models)
     return f"not installed on {without_credentials(url)}: {', '.join(parts)}; get them with: {pulls}"

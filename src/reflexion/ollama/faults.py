@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx
 import pydantic
@@ -17,7 +18,7 @@ from reflexion.errors import (
     ServerUnreachable,
     StreamBroken,
 )
-from reflexion.ollama.address import is_loopback, without_credentials
+from reflexion.ollama.address import is_loopback, ollama_command, without_credentials
 from reflexion.patterns import regex
 
 if TYPE_CHECKING:
@@ -61,9 +62,11 @@ class ThinkingUnsupported(Exception):
 def unreachable(url: str, cause: object) -> ServerUnreachable:
     """Describe a connection that could not be made, with the URL really used and the command that helps."""
     shown = without_credentials(url)
-    if is_loopback(url):
+    parts = urlsplit(url)
+    if is_loopback(url) and parts.scheme == "http" and not parts.path:  # Else something stands in front of it.
+        start = ollama_command("serve", url)
         return ServerUnreachable(
-            f"no model server at {shown} ({cause}): start it with `ollama serve`, or use --engine embedded"
+            f"no model server at {shown} ({cause}): start it with `{start}`, or use --engine embedded"
         )
     return ServerUnreachable(f"no model server at {shown} ({cause}): check that address and that the host is up")
 
@@ -84,9 +87,14 @@ def unanswered(url: str, seconds: float) -> ServerUnreachable:
     )
 
 
-def damaged(model: str, said: str) -> str:
+def not_installed(model: str, url: str) -> ModelMissing:
+    """Describe a model that the server does not have, with the command that gets it."""
+    return ModelMissing(f"model {model} is not installed: {ollama_command(f'pull {model}', url)}")
+
+
+def damaged(model: str, said: str, url: str) -> str:
     """Describe a model whose file the server cannot read, with the command that helps: a pull alone keeps the file."""
-    again = f"ollama rm {model} && ollama pull {model}"
+    again = " && ".join(ollama_command(f"{verb} {model}", url) for verb in ("rm", "pull"))
     return f"{model}: the server cannot read this model ({_one_line(said)}); get it again: {again}"
 
 
@@ -127,11 +135,7 @@ def _from_response(error: "ollama.ResponseError", url: str, model: str) -> Fault
     if status == 400 and "does not support thinking" in text:
         raise ThinkingUnsupported(text) from error
     if status == 404:
-        return Fault(
-            ModelMissing(f"model {model} is not installed: ollama pull {model}")
-            if "model" in text
-            else not_ollama(url, text)
-        )
+        return Fault(not_installed(model, url) if "model" in text else not_ollama(url, text))
     if status == 503 or status == 429:
         return Fault(ServerFault(f"{model}: the server is busy ({status})"), passing=True)
     if _TOO_LONG.search(text):
@@ -145,7 +149,7 @@ def _from_text(text: str, status: int, url: str, model: str) -> Fault:
     if _OUT_OF_MEMORY.search(text):
         return Fault(ServerFault(f"{model}: out of memory; use a smaller model or num_ctx ({_one_line(text)})"))
     if _DAMAGED.search(text):
-        return Fault(ServerFault(damaged(model, text)))
+        return Fault(ServerFault(damaged(model, text, url)))
     if _LOAD_TIMEOUT.search(text):
         return Fault(ServerFault(f"{model}: loading took too long; raise OLLAMA_LOAD_TIMEOUT on the server"))
     if status in (-1, 500, 502, 504) and _RUNNER_DIED.search(text):

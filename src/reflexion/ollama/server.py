@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from reflexion.errors import ConfigError, DeadlineExceeded, ModelMissing, PullBroken, ServerError
+from reflexion.errors import ConfigError, DeadlineExceeded, PullBroken, ServerError
 from reflexion.ollama.address import is_loopback, without_credentials
-from reflexion.ollama.faults import damaged, not_ollama, unanswered, unreachable
+from reflexion.ollama.faults import damaged, not_installed, not_ollama, unanswered, unreachable
 from reflexion.ollama.guard import Deadlines, Watchdog
 from reflexion.ollama.pull import PullRecord, refused, required_record
 
@@ -68,7 +68,8 @@ class Server:
                 # One connection a request: nothing stale is reused after the server restarts.
                 limits=httpx.Limits(max_keepalive_connections=0),
             )
-        except ImportError as error:  # A socks proxy in the environment needs a package that is not there.
+        # A socks proxy in the environment needs a package that is not there; another one can be no address.
+        except (ImportError, ValueError, httpx.InvalidURL) as error:
             raise ConfigError(
                 f"a proxy variable cannot be used for {without_credentials(base_url)}: {error}"
             ) from error
@@ -166,8 +167,16 @@ class Server:
             raise not_ollama(self.base_url, text[:SHOWN])
         if status >= 400:
             model = _text(body, "model") if body else ""
-            raise _refused(f"{without_credentials(self.base_url)}{path}", status, answer, model)
+            raise self._refused(path, status, answer, model)
         return answer
+
+    def _refused(self, path: str, status: int, answer: Mapping[str, Any], model: str) -> ServerError:
+        """Describe an error's answer; ``model`` is the one that was asked about, "" where it was none."""
+        said = " ".join(_text(answer, "error").split())
+        if status == 404 and model:
+            return not_installed(model, self.base_url)
+        place = f"{without_credentials(self.base_url)}{path}"
+        return ServerError(damaged(model, said, self.base_url) if model else f"{place} answered {status}: {said}")
 
     def _no_answer(self, error: httpx.HTTPError) -> ServerError:
         if isinstance(error, httpx.TimeoutException) and not isinstance(error, httpx.ConnectTimeout):
@@ -205,14 +214,6 @@ class Server:
             if isinstance(answer, dict) and answer.get("error"):
                 return _text(answer, "error")
         raise not_ollama(self.base_url, text[:SHOWN])
-
-
-def _refused(place: str, status: int, answer: Mapping[str, Any], model: str) -> ServerError:
-    """Describe an error's answer; ``model`` is the one that was asked about, "" where it was none."""
-    said = " ".join(_text(answer, "error").split())
-    if status == 404 and model:
-        return ModelMissing(f"model {model} is not installed: ollama pull {model}")
-    return ServerError(damaged(model, said) if model else f"{place} answered {status}: {said}")
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:
