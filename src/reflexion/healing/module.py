@@ -84,7 +84,7 @@ def load_module(path: Path) -> Module:
         raise InputError(f"{label}: no such file or folder") from error
     except OSError as error:
         raise InputError(f"{label}: cannot be read: {error.strerror}") from error
-    if not data.strip():
+    if not data.removeprefix(BOM).strip():
         raise InputError(f"{label}: is empty, there is nothing to heal")
     try:
         encoding = tokenize.detect_encoding(BytesIO(data).readline)[0].removesuffix("-sig")
