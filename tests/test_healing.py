@@ -91,6 +91,24 @@ def test_applied_whole_with_mode_line_ends_and_encoding(cli: CommandLine, ollama
     assert fix(cli).out.count("passes already") == 1
 
 
+def test_a_candidate_that_leaves_the_declared_encoding_out_does_not_pass(tmp_path: Path) -> None:
+    """Its import passes, for what is no UTF-8 stands in a comment; nothing else could read the file."""
+    module = tmp_path / "one.py"
+    cookie, text = "# coding: latin-1\n", "# \u00fc\ndef value():\n    return 1\n"
+    for name, content in SIMPLE.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    module.write_bytes((cookie + text).encode("latin-1"))
+    project = find_project(load_module(module), tmp_path / "test_one.py")
+    one = Judge(Runner(project, bubblewrap(), limits_for(LIMIT_S, 512), sys.executable, ("one.py",)), frozenset())
+    done = one(text.replace("1", "2"))
+    assert (done.passed, done.reason) == (
+        False,
+        "one.py, line 1: another declared encoding than the file's, which is iso-8859-1",
+    )
+    assert one(cookie + text.replace("1", "2")).passed
+    assert one(text.replace("1", "2").replace("\u00fc", "u")).passed
+
+
 def test_a_file_that_changed_meanwhile_is_not_written(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     path = cli.folder / "proj" / "bounds.py"
 
@@ -548,13 +566,37 @@ def test_tests_that_stand_in_the_module_are_the_candidates_own(tmp_path: Path) -
         judge(tmp_path, SIMPLE | {"one.py": "def value():\n    return 1\n"}, "test_one.py", ".")
 
 
-@pytest.mark.parametrize("settings", ["addopts = --junitxml=report.xml", "log_file = tests.log"])
+# As pytest-cov does it, which is not installed here.
+COVERAGE = """\
+class Started:
+    def pytest_sessionfinish(self):
+        with open("coverage.xml", "w") as file:
+            file.write("x")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--no-cov", action="store_true", default=False)
+
+
+def pytest_load_initial_conftests(early_config):
+    if not early_config.known_args_namespace.no_cov:
+        early_config.pluginmanager.register(Started())
+"""
+
+
+@pytest.mark.parametrize(
+    "settings", ["addopts = --junitxml=report.xml", "log_file = tests.log\naddopts =", "addopts = -p coverer"]
+)
 def test_files_that_settings_ask_for_are_not_written(tmp_path: Path, settings: str) -> None:
-    files = SIMPLE | {"pytest.ini": f"[pytest]\n{settings}\n", "one.py": "def value():\n    return 1\n"}
+    files = (
+        SIMPLE
+        | {"coverer.py": COVERAGE}
+        | {"pytest.ini": f"[pytest]\n{settings} --disable-plugin-autoload\n", "one.py": "def value():\n    return 1\n"}
+    )
     before = judge(tmp_path, files, "one.py", "test_one.py")
     assert before.original.reason == "test_one.py::test_one did not pass: assert 1 == 2"
     assert before("def value():\n    return 2\n").passed
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.py", "pytest.ini", "test_one.py"]
+    assert {path.name for path in tmp_path.iterdir()} == files.keys()
 
 
 def test_many_failures_and_names_as_long_as_texts(tmp_path: Path) -> None:
