@@ -479,6 +479,7 @@ def test_what_the_module_does_itself_is_allowed_and_what_is_new_is_flagged(tmp_p
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_scan_beside_the_original(broken: bool) -> None:
     original = "import os\nimport numpy as np\nfrom .near import one\nx = os.sep\n" + "def (\n" * broken
+    original += '"""Never\nimport requests\nor open \\""" it."""\n# ctypes\ny = "signal"\n' + "'''input\n" * broken
     fine = "import os\nimport numpy as np\nx = os.sep * 2\ny = np.zeros(3)\n"
     assert scan_beside(fine, original, frozenset()) == ()
     for line, what in [
@@ -487,6 +488,11 @@ def test_the_scan_beside_the_original(broken: bool) -> None:
         ("z = eval('1')", "uses eval"),
         ("z = x.__dict__", "uses the attribute __dict__"),
         ("import pandas", "imports pandas"),
+        ("import ctypes", "imports ctypes"),
+        ("import signal", "imports signal"),
+        ("import requests", "imports requests"),
+        ("z = open('x')", "uses open"),
+        ("z = input('x')", "uses input"),
     ]:
         assert [flag.what for flag in scan_beside(f"{fine}{line}\n", original, frozenset())] == [what]
     if not broken:
