@@ -71,6 +71,13 @@ class Bindings:
             return f"{before}.{node.attr}" if before else ""
         return ""
 
+    def certain(self, node: ast.expr) -> str:
+        """Do as ``qualified``, but return "" where the name stands for something else as well."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        return self.qualified(node) if isinstance(root, ast.Name) and self.counts[root.id] == 1 else ""
+
     def is_one_class(self, name: str) -> bool:
         """Say whether a name is a class of this module, and never anything else."""
         return name in self.classes and self.counts[name] == 1 and name not in self.inner

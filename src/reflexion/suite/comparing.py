@@ -66,8 +66,7 @@ class _Comparison:
 
     def _is_own_class(self, node: ast.expr) -> bool:
         named = isinstance(node, ast.Name) and node.id == self._owner.name and self._bindings.is_one_class(node.id)
-        plain = all(self._decorator(one) in HARMLESS_DECORATORS for one in self._owner.decorator_list)
-        return (named or _type_of(node) == self._mine) and plain and self._is_closed(self._owner, frozenset())
+        return (named or _type_of(node) == self._mine) and self._is_closed(self._owner, frozenset())
 
     def _is_closed(self, owner: ast.ClassDef, above: frozenset[str]) -> bool:
         """Say whether nothing but the objects of a class can pass for them, by what is seen of its bases.
@@ -75,7 +74,8 @@ class _Comparison:
         isinstance() is true as well for what a class is told to be a base of (register), and for all that looks like it
         (typing.Protocol).
         """
-        if (owner.bases or owner.keywords) and self._bindings.registers:
+        plain = all(self._decorator(one) in HARMLESS_DECORATORS for one in owner.decorator_list)
+        if not plain or ((owner.bases or owner.keywords) and self._bindings.registers):
             return False
         return owner.name not in above and all(self._is_plain(base, above | {owner.name}) for base in owner.bases)
 
@@ -83,13 +83,13 @@ class _Comparison:
         base = base.func if isinstance(base, ast.Call) and self._decorator(base) in _RECORDS else _bare(base)
         if isinstance(base, ast.Name) and self._bindings.is_one_class(base.id):
             return self._is_closed(self._bindings.classes[base.id], above)
-        module, _, name = self._bindings.qualified(base).rpartition(".")
+        module, _, name = self._bindings.certain(base).rpartition(".")
         if not module:
             return isinstance(base, ast.Name) and hasattr(builtins, base.id) and not self._bindings.counts[base.id]
         return module != "typing" or not name.startswith(("Protocol", "Supports"))
 
     def _decorator(self, node: ast.expr) -> str:
-        return self._bindings.qualified(node.func if isinstance(node, ast.Call) else node)
+        return self._bindings.certain(node.func if isinstance(node, ast.Call) else node)
 
     def _same_type(self, test: ast.expr, *operators: type[ast.cmpop]) -> bool:
         if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], operators)):
