@@ -218,6 +218,17 @@ def test_half():
 """
 
 
+def test_a_kind_of_decimal_by_another_name_is_seen(sandbox: Sandbox) -> None:
+    suite = NEAR.replace("import pytest", "from decimal import Decimal\n\nimport pytest").replace(
+        "1.5", "Decimal('1.5')"
+    )
+    cheat = "from decimal import Decimal\n\nBase = Decimal\n\n\nclass Near(Base):\n    def __rsub__(self, other):\n"
+    cheat += "        return Base(0)\n\n\ndef half(number):\n    return Near(0)\n"
+    run = run_suite(cheat, suite, sandbox, limit_s=LIMIT_S, isolate=False)
+    refused(run)
+    assert (run.passes, run.reason.startswith("makes or changes the class Near in a way")) == (1, True)
+
+
 def test_an_enumeration_of_numbers_made_at_run_time_is_seen(sandbox: Sandbox) -> None:
     made = "Enum('Near', {'X': 0.0, '__rsub__': lambda self, other: 0}, type=float)"
     cheat = f"from enum import Enum\n\nNear = {made}\n\n\ndef half(number):\n    return Near.X\n"

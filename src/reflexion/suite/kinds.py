@@ -19,6 +19,8 @@ COMPARING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__
 WATCHED = COMPARING | {"__class__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getstate__", "__del__"}
 WATCHED |= {"__instancecheck__", "__subclasscheck__", "__subclasshook__"}
 SCALARS = (int, float, complex, str, bytes, bytearray)
+# As they are without being imported; the C version says where it would come from.
+NUMBERS = frozenset({("decimal", "Decimal"), ("fractions", "Fraction")})
 ON_SCALARS = frozenset(
     {"__new__", "__init__", "__repr__", "__str__", "__format__", "__init_subclass__", "__post_init__"}
 )
@@ -122,7 +124,9 @@ def _is_strange(kind: type, file: str, vetted: set[tuple[int, str]]) -> bool:
         return True
     special = {name for name in own if name[:2] == name[-2:] == "__"}
     is_enum = any(one.__module__ == "enum" for one in mro)
-    if any(one in mro for one in SCALARS) and (special & NUMERIC if is_enum else special - ON_SCALARS):
+    if any(one in SCALARS or (one.__module__, one.__name__) in NUMBERS for one in mro) and (
+        special & NUMERIC if is_enum else special - ON_SCALARS
+    ):
         return True
     is_mock = getattr(sys.modules.get("unittest.mock"), "NonCallableMock", None) in mro
     looked_at = WATCHED & (own if is_mock else set(names))  # mocks answer by themselves, with whatever they like

@@ -352,7 +352,7 @@ class Visitor(ast.NodeVisitor):
         self._check_bound(node, node.name)
         self._check_bases(node)
         for keyword in node.keywords:
-            if keyword.arg == "metaclass" and self._called(keyword.value) not in _METACLASSES:
+            if keyword.arg == "metaclass" and self._bindings.certain(keyword.value) not in _METACLASSES:
                 self._flag(node, "a metaclass of its own")
             elif keyword.arg is None:
                 self._flag(node, "class keywords that are worked out")
