@@ -168,7 +168,7 @@ def test_each_way_out_is_flagged(code: str, line: int) -> None:
         f"from typing import final\ndef final(one): return object\n@final\nclass Equal:\n{EQUAL}",
         f"from abc import ABC\nfrom typing import Protocol\nABC = Protocol\nclass Equal(ABC):\n{EQUAL}",
         f"from typing import Protocol\n@(lambda one: Protocol)\nclass Base: pass\nclass Equal(Base):\n{EQUAL}",
-        "from abc import ABCMeta\nfrom typing import Protocol as P\nABCMeta = type(P)\nclass A(metaclass=ABCMeta): x = 1",
+        "from abc import ABCMeta\nfrom typing import Sized\nABCMeta = type(Sized)\nclass A(metaclass=ABCMeta): 1",
         "class A:\n    def __eq__(self, other, *, type=bool): return type(self) is type(other) and True",
         "def f(type):\n  class A:\n    def __eq__(self, other): return type(self) is type(other) and True",
         "class A:\n def __eq__(s, o):\n  if NotImplemented if type(s) is not type(o) else 1: return 1\n  return False",

@@ -55,9 +55,9 @@ class Judge:
             line = candidate.count("\n", 0, error.start) + 1
             flags = (Flag(line, f"a character that the file's encoding, {error.encoding}, does not have"), *flags)
         else:
-            if not self.project.module.reads_as(data, candidate):
+            if not flags and not self.project.module.reads_as(data, candidate):
                 encoding = self.project.module.encoding
-                flags = (Flag(1, f"another declared encoding than the file's, which is {encoding}"), *flags)
+                flags = (Flag(1, f"another declared encoding than the file's, which is {encoding}"),)
         if flags:
             more = f" (and {len(flags) - 1} more)" if len(flags) > 1 else ""
             return refused(f"{name}, line {flags[0].line}: {flags[0].what}{more}", flags, name)
