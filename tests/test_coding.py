@@ -44,14 +44,23 @@ def test_the_lesser_sandbox_is_said_to_be_no_boundary(cli: CommandLine, ollama_d
         ((), "give --prompt or --input"),
         (("--prompt", "x", "--input", "task.md"), "one request at a time"),
         (("--prompt", " "), "--prompt: is empty"),
+        (("--prompt", " \t\n\u3000"), "--prompt: is empty"),
+        (("--prompt", "caf\udcc3"), "--prompt: is not UTF-8 text (character 4)"),
         (("--input", "gone.md"), "gone.md: no such file"),
         (("--prompt", "x", "--format", "xml"), '"xml" is unknown'),
-        (("--prompt", "x", "--allow-import", "os; print"), "allow_imports"),
+        (
+            ("--prompt", "x", "--allow-import", "os; print"),
+            "should be the name of a module, such as os or xml.dom (found",
+        ),
         (("--prompt", "x", "--model", "DEVELOPER"), "should be ROLE=NAME"),
         (("--prompt", "x", "--model", "DEVELOPR=a"), 'did you mean "DEVELOPER"'),
         (("--prompt", "x", "--max-debug-iterations", "-1"), "max_debug_iterations"),
         (("--prompt", "x", "--output", "config.json"), "is not a folder"),
-        (("--prompt", "x", "--output", "theirs"), "theirs/notes.txt: is not as reflexion wrote it"),
+        (
+            ("--prompt", "x", "--output", "theirs"),
+            "theirs/notes.txt: is not one of reflexion's files; name another --out",
+        ),
+        (("--input", "own/draft/report.md", "--output", "own"), "own/draft/report.md: is an input"),
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_exit_2(
@@ -59,10 +68,41 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(
 ) -> None:
     (cli.folder / "theirs").mkdir()
     (cli.folder / "theirs" / "notes.txt").write_text("mine", encoding="utf-8")
+    (cli.folder / "own" / "draft").mkdir(parents=True)
+    (cli.folder / "own" / "draft" / "report.md").write_text(PROMPT, encoding="utf-8")
     ended = cli.run("code", *arguments)
     assert (ended.code, ended.err.count("\n")) == (2, 1), ended
     assert said in ended.err
     assert ollama_double.requests == []
+
+
+@pytest.mark.parametrize("option", ["--prompt", "-p", "--fix", "--tests"])
+def test_an_option_of_code_without_its_name_is_told_where_it_belongs(cli: CommandLine, option: str) -> None:
+    for arguments in ((option, "x"), ("--overwrite", f"{option}=x")):
+        ended = cli.run(*arguments)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert f"{option} is an option of another command; write: reflexion code {option} ..." in ended.err
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "### SPECIFICATIONS\nNone.\n### TESTS\n```python\nx = 1\n```\n### REQUEST\n<<<",
+        "say so. " * 2_000,
+    ],
+)
+def test_a_prompt_of_any_text_is_one_request(cli: CommandLine, ollama_double: OllamaDouble, prompt: str) -> None:
+    ollama_double.script("adj:1b", *[UNSOUND] * 3)
+    ended = cli.run("code", "--prompt", prompt, "--output", "out")
+    assert (ended.code, len(ollama_double.chats())) == (1, 3), ended
+    assert ended.err == ""
+    assert (cli.folder / "out" / "report.md").exists()
+
+
+def test_a_prompt_that_does_not_fit_the_window_fails_in_a_line(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    ended = cli.run("code", "--prompt", "say so. " * 12_500, "--output", "out")
+    assert (ended.code, ollama_double.chats()) == (4, []), ended
+    assert "too many for a window of 8192" in ended.out
 
 
 def test_a_missing_model_of_a_role_is_named(cli: CommandLine) -> None:

@@ -91,6 +91,24 @@ def test_applied_whole_with_mode_line_ends_and_encoding(cli: CommandLine, ollama
     assert fix(cli).out.count("passes already") == 1
 
 
+def test_a_candidate_that_leaves_the_declared_encoding_out_does_not_pass(tmp_path: Path) -> None:
+    """Its import passes, for what is no UTF-8 stands in a comment; nothing else could read the file."""
+    module = tmp_path / "one.py"
+    cookie, text = "# coding: latin-1\n", "# \u00fc\ndef value():\n    return 1\n"
+    for name, content in SIMPLE.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    module.write_bytes((cookie + text).encode("latin-1"))
+    project = find_project(load_module(module), tmp_path / "test_one.py")
+    one = Judge(Runner(project, bubblewrap(), limits_for(LIMIT_S, 512), sys.executable, ("one.py",)), frozenset())
+    done = one(text.replace("1", "2"))
+    assert (done.passed, done.reason) == (
+        False,
+        "one.py, line 1: another declared encoding than the file's, which is iso-8859-1",
+    )
+    assert one(cookie + text.replace("1", "2")).passed
+    assert one(text.replace("1", "2").replace("\u00fc", "u")).passed
+
+
 def test_a_file_that_changed_meanwhile_is_not_written(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     path = cli.folder / "proj" / "bounds.py"
 
@@ -203,6 +221,83 @@ def test_of_a_folder_only_what_passes_is_written(cli: CommandLine, ollama_double
     assert (shop / "names.py").read_text(encoding="utf-8") == MANY["many/src/shop/names.py"]
 
 
+TOGETHER = {
+    "pair/pytest.ini": INI,
+    "pair/src/first.py": "import threading\n\nlock = threading.Lock()\n\n\ndef one():\n    return 0 / lock\n",
+    "pair/src/second.py": "import first\n\n\ndef two():\n    return 1 / first.lock\n",
+    "pair/tests/test_pair.py": "import first, second\n\n\ndef test_one():\n    assert first.one() == 1\n\n\n"
+    "def test_two():\n    assert second.two() == 2\n",
+}
+FIRST = TOGETHER["pair/src/first.py"].replace("    return 0 / lock", "    lock.acquire()\n    return 1")
+SECOND = TOGETHER["pair/src/second.py"].replace("    return 1 / first.lock", "    first.lock.acquire()\n    return 2")
+
+
+def test_modules_that_pass_alone_and_hang_together_are_not_written(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    """No test fails then: the run does not come to its end."""
+    cli.configure(ollama_double.base_url, code={"limit_s": 6})
+    lay_out(cli, TOGETHER)
+    ollama_double.script("gen:1b", patch(FIRST), patch(SECOND))
+    ollama_double.script("critic:1b", reply("One."), reply("Two."))
+
+    ended = fix(cli, "--apply", module="pair/src", tests="pair/tests")
+
+    assert ended.code == 1, ended
+    assert "pass with all that was healed: did not end within the time limit" in ended.out
+    assert "each of these modules passes alone and not together: none is written" in ended.out
+    assert (cli.folder / "pair/src/first.py").read_text(encoding="utf-8") == TOGETHER["pair/src/first.py"]
+    assert (cli.folder / "pair/src/second.py").read_text(encoding="utf-8") == TOGETHER["pair/src/second.py"]
+
+
+def test_a_module_whose_neighbour_changed_meanwhile_is_not_written(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    lay_out(cli, {"proj/bounds.py": "import near\n" + BUG, "proj/near.py": "x = 1\n"})
+
+    def edit_and_answer(_: dict[str, Any]) -> Act:
+        lay_out(cli, {"proj/near.py": "raise ValueError\n"})
+        return reply("All that was asked for works.")
+
+    ollama_double.script("gen:1b", patch("import near\n" + FIXED))
+    ollama_double.script("critic:1b", edit_and_answer)
+    ended = fix(cli, "--apply")
+    assert ended.code == 1, ended
+    assert "it passed before, and does not any more: it is not written" in ended.out
+    assert (cli.folder / "proj" / "bounds.py").read_text(encoding="utf-8") == "import near\n" + BUG
+
+
+def test_tests_in_files_that_only_the_settings_name_are_told(cli: CommandLine, ollama_double: OllamaDouble) -> None:
+    lay_out(cli, {"app/pytest.ini": INI + "python_files = tests.py\n", "app/bounds.py": BUG, "app/tests.py": TESTS})
+    debugger(ollama_double, patch(FIXED))
+    ended = fix(cli, module="app/bounds.py", tests="app")
+    assert (ended.code, TESTS.strip() in told(ollama_double)) == (0, True), ended
+
+
+def test_modules_whose_paths_are_long_or_alike_get_folders_of_their_own(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    """And a module beside the tests' folder is not one of the same name below it."""
+    deep = "deep/company_internal_services"
+    lay_out(
+        cli,
+        {
+            "deep/pytest.ini": INI,
+            "deep/models.py": "x = 1\n",
+            f"{deep}/orders/models.py": "def one():\n    return 1 / 0\n",
+            f"{deep}/billing/models.py": "def two():\n    return 2 / 0\n",
+            "deep/tests/test_all.py": "from company_internal_services.billing.models import two\n"
+            "from company_internal_services.orders.models import one\nimport models\n\n\n"
+            "def test_one():\n    assert one() == 1\n\n\ndef test_two():\n    assert two() == 2\n",
+        },
+    )
+    ollama_double.script("gen:1b", patch("def two():\n    return 2\n"), patch("def one():\n    return 1\n"))
+    ollama_double.script("critic:1b", reply("One."), reply("Two."))
+    ended = fix(cli, module="deep", tests="deep/tests")
+    assert ended.code == 0, ended
+    assert len(list((cli.folder / "output").glob("fix-models-*/models.py"))) == 2
+
+
 def test_a_failing_test_that_names_no_module_of_the_folder(cli: CommandLine) -> None:
     lay_out(cli, MANY | {"many/tests/test_cart.py": "def test_x():\n    assert 0\n", "many/tests/test_names.py": ""})
     ended = fix(cli, module="many/src", tests="many/tests")
@@ -225,6 +320,10 @@ def test_a_failing_test_that_names_no_module_of_the_folder(cli: CommandLine) -> 
         (("--fix", "proj/bounds.py", "--tests", "proj/bounds.py"), "is both the module and its tests"),
         (("--fix", "proj/bounds.py", "--tests", "proj/pytest.ini"), "takes a file of pytest tests"),
         (("--fix", "empty.py", "--tests", "proj"), "empty.py: is empty"),
+        (("--fix", "mark.py", "--tests", "proj"), "mark.py: is empty"),
+        (("--fix", "only/conftest.py", "--tests", "only"), "only/conftest.py: decides how the tests run"),
+        (("--fix", "apart", "--tests", "skipped"), "skipped: every test is skipped"),
+        (("--fix", "apart", "--tests", "proj/test_fine.py"), "apart: the tests never import anything of it"),
         (("--fix", "mixed.py", "--tests", "proj"), "line ends of several kinds"),
         (("--fix", "latin.py", "--tests", "proj"), "latin.py: cannot be decoded"),
         (("--fix", "proj/bounds.py", "--tests", "proj", "--output", "proj", "--overwrite"), "is an input"),
@@ -232,8 +331,17 @@ def test_a_failing_test_that_names_no_module_of_the_folder(cli: CommandLine) -> 
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_exit_2(cli: CommandLine, arguments: tuple[str, ...], said: str) -> None:
-    lay_out(cli, {"only/test_bounds.py": TESTS, "only/conftest.py": "x = 1\n"})
-    for name, data in (("empty.py", b" \n"), ("mixed.py", b"a = 1\r\nb = 2\n"), ("latin.py", b"# \xfc\n")):
+    lay_out(cli, {"only/test_bounds.py": TESTS, "only/conftest.py": "x = 1\n", "only/pytest.ini": INI})
+    lay_out(
+        cli, {"pytest.ini": INI, "apart/one.py": "x = 1\n", "proj/test_fine.py": "def test_a():\n    assert True\n"}
+    )
+    lay_out(cli, {"skipped/test_all.py": "import pytest\n\n\n@pytest.mark.skip\ndef test_a():\n    assert False\n"})
+    for name, data in (
+        ("mark.py", b"\xef\xbb\xbf\n"),
+        ("empty.py", b" \n"),
+        ("mixed.py", b"a = 1\r\nb = 2\n"),
+        ("latin.py", b"# \xfc\n"),
+    ):
         (cli.folder / name).write_bytes(data)
     ended = cli.run("code", *arguments)
     assert (ended.code, ended.err.count("\n")) == (2, 1), ended
@@ -371,6 +479,7 @@ def test_what_the_module_does_itself_is_allowed_and_what_is_new_is_flagged(tmp_p
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_scan_beside_the_original(broken: bool) -> None:
     original = "import os\nimport numpy as np\nfrom .near import one\nx = os.sep\n" + "def (\n" * broken
+    original += '"""Never\nimport requests\nor open \\""" it."""\n# ctypes\ny = "signal"\n' + "'''input\n" * broken
     fine = "import os\nimport numpy as np\nx = os.sep * 2\ny = np.zeros(3)\n"
     assert scan_beside(fine, original, frozenset()) == ()
     for line, what in [
@@ -379,6 +488,11 @@ def test_the_scan_beside_the_original(broken: bool) -> None:
         ("z = eval('1')", "uses eval"),
         ("z = x.__dict__", "uses the attribute __dict__"),
         ("import pandas", "imports pandas"),
+        ("import ctypes", "imports ctypes"),
+        ("import signal", "imports signal"),
+        ("import requests", "imports requests"),
+        ("z = open('x')", "uses open"),
+        ("z = input('x')", "uses input"),
     ]:
         assert [flag.what for flag in scan_beside(f"{fine}{line}\n", original, frozenset())] == [what]
     if not broken:
@@ -421,6 +535,98 @@ def test_what_ends_hides_or_skips_does_not_pass(tmp_path: Path) -> None:
     assert one(f"{head}return 2\n").passed
 
 
+@pytest.mark.parametrize(
+    ("module", "test", "candidate", "reason"),
+    [
+        (
+            "CASES = [1]\ndef f(n):\n    return n\n",
+            "@pytest.mark.parametrize('n', one.CASES)\ndef test_f(n):\n    assert one.f(n) == 2\n",
+            "CASES = []\ndef f(n):\n    return n\n",
+            "did not pass: it is reported as skipped",
+        ),
+        (
+            "READY = True\ndef f(n)\n",
+            "pytestmark = pytest.mark.skipif(not one.READY, reason='x')\ndef test_f():\n    assert one.f(1) == 2\n",
+            "READY = False\n",
+            "every test is skipped, so none says whether the module works",
+        ),
+    ],
+)
+def test_a_candidate_that_has_its_tests_skipped_does_not_pass(
+    tmp_path: Path, module: str, test: str, candidate: str, reason: str
+) -> None:
+    test = f"import pytest\nimport one\n{test}\ndef test_other():\n    assert one\n"
+    judged = judge(tmp_path, {"pytest.ini": INI, "one.py": module, "test_one.py": test}, "one.py", "test_one.py")
+    assert not judged.original.passed
+    done = judged(candidate)
+    assert (done.passed, done.reason.endswith(reason)) == (False, True), done
+
+
+def test_tests_that_stand_in_the_module_are_the_candidates_own(tmp_path: Path) -> None:
+    doctest = 'def value():\n    """Return it.\n\n    >>> value()\n    3\n    """\n    return 1\n'
+    files = SIMPLE | {"pytest.ini": INI.replace("= ", "= --doctest-modules "), "one.py": doctest}
+    one = judge(tmp_path, files, "one.py", ".")
+    assert (one.original.passes, one.original.total) == (0, 1)
+    assert one(doctest.replace("return 1", "return 2")).passed
+    with pytest.raises(InputError, match="no tests that pytest collects besides those of the module itself"):
+        judge(tmp_path, SIMPLE | {"one.py": "def value():\n    return 1\n"}, "test_one.py", ".")
+
+
+# As pytest-cov does it, which is not installed here.
+COVERAGE = """\
+class Started:
+    def pytest_sessionfinish(self):
+        with open("coverage.xml", "w") as file:
+            file.write("x")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--no-cov", action="store_true", default=False)
+
+
+def pytest_load_initial_conftests(early_config):
+    if not early_config.known_args_namespace.no_cov:
+        early_config.pluginmanager.register(Started())
+"""
+
+
+@pytest.mark.parametrize(
+    "settings", ["addopts = --junitxml=report.xml", "log_file = tests.log\naddopts =", "addopts = -p coverer"]
+)
+def test_files_that_settings_ask_for_are_not_written(tmp_path: Path, settings: str) -> None:
+    files = (
+        SIMPLE
+        | {"coverer.py": COVERAGE}
+        | {"pytest.ini": f"[pytest]\n{settings} --disable-plugin-autoload\n", "one.py": "def value():\n    return 1\n"}
+    )
+    before = judge(tmp_path, files, "one.py", "test_one.py")
+    assert before.original.reason == "test_one.py::test_one did not pass: assert 1 == 2"
+    assert before("def value():\n    return 2\n").passed
+    assert {path.name for path in tmp_path.iterdir()} == files.keys()
+
+
+def test_many_failures_and_names_as_long_as_texts(tmp_path: Path) -> None:
+    test = f"""import pytest
+import one
+
+
+@pytest.mark.parametrize("n", range(1100))
+def test_many(n):
+    assert one.value() == 2, "x" * 5000
+
+
+@pytest.mark.parametrize("text", ["{"x" * 5000}1", "{"x" * 5000}2"])
+def test_long(text):
+    assert one.value() == 2
+"""
+    files = {"pytest.ini": INI, "one.py": "def value():\n    return 1\n", "test_one.py": test}
+    one = judge(tmp_path, files, "one.py", "test_one.py")
+    assert (one.original.passes, len(one.original.failures)) == (0, 1102)
+    assert one.original.reason.startswith("test_one.py::test_many[0] did not pass: AssertionError: xxx")
+    healed = one("def value():\n    return 2\n")
+    assert (healed.passed, healed.total) == (True, 1102)
+
+
 def test_a_test_that_hangs_is_killed_and_can_be_healed(tmp_path: Path) -> None:
     loop = "def value():\n    while True:\n        pass\n"
     for name, text in (SIMPLE | {"one.py": loop}).items():
@@ -445,6 +651,24 @@ def test_a_module_that_breaks_the_collection_can_be_healed(tmp_path: Path, broke
     assert (one.original.passed, one.original.passes) == (False, 0)
     healed = one("def value():\n    return 2\n")
     assert (healed.passed, healed.total) == (True, 2), healed
+    assert not one("def value():\n    return 3\n").passed
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pytest.ini": INI.replace("= ", "= -m 'not slow' ") + "markers = slow\n"},
+        {".git/HEAD": "", "tests/pytest.ini": INI},
+    ],
+)
+def test_what_the_settings_leave_out_or_name_otherwise_is_not_missed(tmp_path: Path, files: dict[str, str]) -> None:
+    """Where the module breaks the collection, the tests there are come from their text."""
+    test = "import pytest\nfrom one import value\n\n\ndef test_one():\n    assert value() == 2\n"
+    slow = "\n\n@pytest.mark.slow\ndef test_slow():\n    assert value() == 3\n" if "pytest.ini" in files else ""
+    one = judge(tmp_path, files | {"one.py": "def value(:\n", "tests/test_one.py": test + slow}, "one.py", "tests")
+    assert (one.original.passed, one.is_complete) == (False, False)
+    healed = one("def value():\n    return 2\n")
+    assert (healed.passed, healed.total) == (True, 1), healed
     assert not one("def value():\n    return 3\n").passed
 
 

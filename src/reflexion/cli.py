@@ -18,6 +18,8 @@ from reflexion.commands import check, code, docs, doctor, engine, models, runs, 
 from reflexion.errors import ReflexionError, UsageError
 
 DEFAULT_COMMAND = "docs"
+# Options that say what code is wanted; many forget the command's name in front of them.
+OF_CODE = frozenset({"--prompt", "-p", "--fix", "--tests"})
 FAILED = 4
 
 
@@ -104,6 +106,10 @@ def with_default_command(args: Sequence[str]) -> list[str]:
     if not args or args[0] in names or args[0] in ("--help", "--version"):
         return list(args)
     if args[0].startswith("-"):
+        of_code = next((arg for arg in args if arg.partition("=")[0] in OF_CODE), None)
+        if of_code is not None:
+            option = of_code.partition("=")[0]
+            raise UsageError(f"{option} is an option of another command; write: reflexion code {option} ...")
         return [DEFAULT_COMMAND, *args]
     if Path(args[0]).exists():
         raise UsageError(f"to document {args[0]}, write: reflexion --input {args[0]}")

@@ -299,6 +299,8 @@ def _describe(item: dict[str, Any], raw: Mapping[str, Any], text: str) -> str:
     if item["type"] == "extra_forbidden":
         return f'{where}unknown key "{key}"{_nearest(location[-1], _valid_keys(location[:-1]))}'
     message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] == "string_pattern_mismatch":  # Of which there is one.
+        message = "should be the name of a module, such as os or xml.dom"
     if not key:
         return message
     given = json.dumps(item["input"]) if isinstance(item["input"], str | int | float | bool | None) else None

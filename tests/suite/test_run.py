@@ -21,7 +21,7 @@ HOSTILE = hostile()
 LIMIT_S = 60.0  # of what ends by itself, on a machine that is busy
 SHORT_S = 2.0
 # In one process with the tests these pass, whatever canaries, counts and tokens say: only the scan stops them there.
-ONLY_THE_SCAN = ("equal_to_all", "lying_dict", "read_the_tests_by_open")
+ONLY_THE_SCAN = ("equal_to_all", "lying_dict")
 CLASSES = """\
 import pytest
 
@@ -205,6 +205,83 @@ def test_a_class_made_at_run_time_is_seen(text: str, sandbox: Sandbox, collected
     run = run_without_scan(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
     refused(run)
     assert run.reason.startswith(f"makes or changes the class {EQUAL[text]} in a way")
+
+
+NEAR = """\
+import pytest
+
+from solution import half
+
+
+def test_half():
+    assert half(3) == pytest.approx(1.5)
+"""
+
+
+def test_a_kind_of_decimal_by_another_name_is_seen(sandbox: Sandbox) -> None:
+    suite = NEAR.replace("import pytest", "from decimal import Decimal\n\nimport pytest").replace(
+        "1.5", "Decimal('1.5')"
+    )
+    cheat = "from decimal import Decimal\n\nBase = Decimal\n\n\nclass Near(Base):\n    def __rsub__(self, other):\n"
+    cheat += "        return Base(0)\n\n\ndef half(number):\n    return Near(0)\n"
+    run = run_suite(cheat, suite, sandbox, limit_s=LIMIT_S, isolate=False)
+    refused(run)
+    assert (run.passes, run.reason.startswith("makes or changes the class Near in a way")) == (1, True)
+
+
+def test_an_enumeration_of_numbers_made_at_run_time_is_seen(sandbox: Sandbox) -> None:
+    made = "Enum('Near', {'X': 0.0, '__rsub__': lambda self, other: 0}, type=float)"
+    cheat = f"from enum import Enum\n\nNear = {made}\n\n\ndef half(number):\n    return Near.X\n"
+    run = run_suite(cheat, NEAR, sandbox, limit_s=LIMIT_S, isolate=False)
+    refused(run)
+    assert run.reason.startswith("makes or changes the class Near in a way")
+    honest = "from enum import Enum\n\n\nclass Kind(float, Enum):\n    HALF = 0.5\n\n    def __str__(self):\n"
+    honest += "        return 'half'\n\n\ndef half(number):\n    return number * Kind.HALF\n"
+    assert run_suite(honest, NEAR, sandbox, limit_s=LIMIT_S, isolate=False).reason == ""
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "type(logging.StreamHandler().stream.buffer)(PATH).read().decode()",
+        "type(file_handler().stream.buffer.raw)(PATH).read().decode()",
+        "type(file_handler())(PATH, mode='r').stream.read()",
+    ],
+)
+def test_a_file_that_a_stream_leads_to_is_seen(opened: str, sandbox: Sandbox, collected: Collected) -> None:
+    """The class of an object is at hand where the object is, and pytest has open files; the tests are in one."""
+    cheat = f"""\
+import logging
+import re
+
+PATH = "/job/run/test_suite.py"
+
+
+def file_handler():
+    return next(one for one in logging.getLogger().handlers if getattr(one, "baseFilename", ""))
+
+
+def add(a, b):
+    return int(re.search(rf"add\\({{a}}, {{b}}\\) == (-?\\d+)", {opened})[1])
+
+
+"""
+    candidate = cheat + HONEST.partition("\n\n\n")[2]
+    run = run_suite(candidate, SUITE, sandbox, limit_s=LIMIT_S, isolate=False, collected=collected)
+    refused(run)
+    assert (run.passes, run.reason) == (5, "opens a file in a way that cannot be looked at")
+
+
+def test_a_process_that_is_started_is_seen(sandbox: Sandbox, collected: Collected) -> None:
+    run = run_without_scan(
+        f"import subprocess\n\nsubprocess.run(['/bin/true'])\n\n\n{HONEST}",
+        *(SUITE, sandbox),
+        limit_s=LIMIT_S,
+        isolate=False,
+        collected=collected,
+    )
+    refused(run)
+    assert run.reason == "starts a process in a way that cannot be looked at"
 
 
 def test_a_class_made_in_a_test_is_seen(sandbox: Sandbox, collected: Collected) -> None:

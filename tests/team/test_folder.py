@@ -73,6 +73,15 @@ def test_files_that_a_result_no_longer_has_are_removed(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.md", "run.json"]
 
 
+def test_what_somebody_else_wrote_is_not_removed_with_them(tmp_path: Path) -> None:
+    """With --overwrite a result may go into a folder that has a solution.py of its user."""
+    write(tmp_path)
+    for name in ("solution.py", "test_solution.py"):
+        (tmp_path / name).write_text("# mine\n", encoding="utf-8")
+    folders.write(tmp_path, {"report.md": "# Not verified\n"}, RUN | {"outcome": "not accepted"})
+    assert {(tmp_path / name).read_text(encoding="utf-8") for name in FILES if name != "report.md"} == {"# mine\n"}
+
+
 def test_a_verified_result_is_not_replaced_by_one_that_is_not(tmp_path: Path) -> None:
     write(tmp_path)
     assert folders.destination(tmp_path, "not accepted") == tmp_path / "draft"

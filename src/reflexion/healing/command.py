@@ -1,7 +1,9 @@
 """``reflexion code --fix``: from what the command line asks to an exit code."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from reflexion.batch import Options
@@ -61,12 +63,12 @@ def _look(asked: CodeAsked, fix: Path, tests: Path, loaded: LoadedConfig) -> Sur
     """Run the tests for what is there. Raises InputError; creates nothing."""
     above = fix.resolve() if fix.is_dir() else None
     modules = [load_module(fix)] if above is None else modules_below(fix, tests)
-    projects = [find_project(one, tests, above) for one in modules]
-    _plan(projects[:1], fix, asked, loaded)
+    project = find_project(modules[0], tests, above)
+    _plan([project], fix, asked, loaded)
     settings, allow = loaded.config.sandbox, frozenset(loaded.config.code.allow_imports)
     limits = limits_for(loaded.config.code.limit_s, settings.memory_mib)
     python = find_interpreter(settings.python).executable
-    runner = runner_for(projects[0], Runner(projects[0], open_sandbox(settings), limits, python, ()), modules)
+    runner = runner_for(project, Runner(project, open_sandbox(settings), limits, python, ()), modules)
     if above is not None:
         return survey(runner, modules, tests, above, allow)
     judge = Judge(runner, allow)
@@ -108,5 +110,10 @@ def _plan(projects: Sequence[Project], fix: Path, asked: CodeAsked, loaded: Load
 
 
 def _slug(project: Project) -> str:
+    """Return a name for a module's folder of results; where its path does not fit, with the path's digest."""
     path = Path(project.name)
-    return slug_of(f"fix {path.stem} {' '.join(path.parts[:-1])}")
+    words = f"fix {path.stem} {' '.join(path.parts[:-1])}"
+    slug = slug_of(words)
+    if path.stem != "__init__" and slug == "-".join(re.findall("[a-z0-9]+", words.casefold())) and words.isascii():
+        return slug
+    return f"{slug}-{sha256(project.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"

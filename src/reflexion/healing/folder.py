@@ -8,7 +8,7 @@ from reflexion.errors import InputError
 from reflexion.healing.judge import Judge
 from reflexion.healing.module import Module, load_module
 from reflexion.healing.project import Project, find_project, is_test
-from reflexion.healing.runner import Runner, expected_tests
+from reflexion.healing.runner import ALL_SKIPPED, Runner, expected_tests
 from reflexion.loaders import printable
 from reflexion.sandbox.tree import files_below
 from reflexion.suite.result import SuiteRun
@@ -43,6 +43,10 @@ def survey(runner: Runner, modules: list[Module], tests: Path, folder: Path, all
     """
     first = runner.first()
     run = first.verdict(expected_tests(first, runner.project))
+    if run.reason == ALL_SKIPPED:
+        raise InputError(f"{runner.project.tests[0]}: {ALL_SKIPPED}")
+    if run.passed and not first.told.imported:
+        raise InputError(f"{printable(folder)}: the tests never import anything of it, so they say nothing about it")
     if run.passed:
         return Survey(run, runner, ())
     told = {one.test: first.told.tests[one.test].why for one in run.failures}
@@ -65,11 +69,18 @@ def runner_for(project: Project, runner: Runner, modules: list[Module]) -> Runne
     return replace(runner, project=project, modules=tuple(_name(one, project) for one in modules))
 
 
-def together(found: Survey, healed: dict[str, bytes]) -> SuiteRun:
-    """Run the tests with all that was healed. Raises InputError, SandboxError."""
+def together(found: Survey, healed: dict[str, bytes], affair: frozenset[str]) -> tuple[SuiteRun, bool]:
+    """Run the tests with all that was healed; return how they did, and whether it may be written.
+
+    It may where nothing else fails than what failed before and is not the ``affair`` of what was healed. Raises
+    InputError, SandboxError.
+    """
     first = found.judges[0]
     ran = found.runner.run(healed)
-    return ran.verdict(first.expected if first.is_complete else ran.tests, first.before)
+    expected = first.expected if first.is_complete else ran.tests
+    failed = {name for name, outcome in first.before.items() if outcome in {"failed", "error"}}
+    fits = ran.verdict(expected, first.before, frozenset(failed) - affair)
+    return ran.verdict(expected, first.before), fits.passed
 
 
 def _name(module: Module, project: Project) -> str:

@@ -17,14 +17,14 @@ from reflexion.session import Session
 from reflexion.suite.result import SuiteRun
 from reflexion.team.attempts import best_attempt
 
-Together = Callable[[Mapping[str, bytes]], SuiteRun]
+Together = Callable[[dict[str, bytes], frozenset[str]], tuple[SuiteRun, bool]]
 
 
 class Healer:
     """Heals modules, each by a judge of its own. With ``apply`` what was verified is written at the end.
 
-    ``judges`` has them by the path of their job. ``together`` runs the tests with all that was healed; None: a judge's
-    own verdict is about all tests.
+    ``judges`` has them by the path of their job. ``together`` runs the tests with all that was healed, and says whether
+    it may be written; None: there is one module, and its judge's verdict is about all tests.
     """
 
     def __init__(
@@ -57,26 +57,33 @@ class Healer:
             self._session.context.emit(Note(f"{project.module.label}: {said}"))
 
     def _fits(self, outcome: Outcome) -> bool:
-        """Return whether what was healed may be written together; where tests still fail, the outcome says so."""
-        if self._together is None:
+        """Return whether what was healed may be written; where tests still fail, the outcome says so.
+
+        A module alone is judged once more before it is written: what it imports may have changed meanwhile.
+        """
+        if self._together is None and not self._apply:
             return True
-        projects = {path: self._judges[path].project for path in self._healed}
-        healed = {one.name: one.module.encoded(self._healed[path]) for path, one in projects.items()}
-        run = self._together(healed)
+        run, fits = self._last_run()
         if run.passed:
             return True
         outcome.codes.append(1)
         count = f"{run.passes} of {run.total} tests pass with all that was healed"
         self._session.context.emit(Note(f"{count}: {run.reason}"))
-        affair = {one.test for path in self._healed for one in self._judges[path].original.failures}
-        broken = [one.test for one in run.failures if one.test in affair or not self._failed_before(one.test)]
-        if broken or not run.total:
-            self._session.context.emit(Note("each of these modules passes alone and not together: none is written"))
-        return bool(run.total) and not broken
+        if not fits:
+            several = "each of these modules passes alone and not together: none is written"
+            alone = "it passed before, and does not any more: it is not written"
+            self._session.context.emit(Note(alone if self._together is None else several))
+        return fits
 
-    def _failed_before(self, test: str) -> bool:
-        before = next(iter(self._judges.values())).before
-        return before.get(test) in {"failed", "error"}
+    def _last_run(self) -> tuple[SuiteRun, bool]:
+        if self._together is None:
+            [(path, text)] = self._healed.items()
+            run = self._judges[path](text)
+            return run, run.passed
+        projects = {path: self._judges[path].project for path in self._healed}
+        healed = {one.name: one.module.encoded(self._healed[path]) for path, one in projects.items()}
+        affair = {one.test for path in self._healed for one in self._judges[path].original.failures}
+        return self._together(healed, frozenset(affair))
 
 
 class _One(Coder):

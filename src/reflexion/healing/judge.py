@@ -1,7 +1,7 @@
 """Says whether a candidate for a module passes the project's own tests: the scan beside the original, then the run."""
 
 from reflexion.errors import InputError
-from reflexion.healing.runner import Ran, Runner, expected_tests
+from reflexion.healing.runner import ALL_SKIPPED, Ran, Runner, expected_tests
 from reflexion.suite.relative import imports, scan_beside
 from reflexion.suite.result import Flag, SuiteRun
 from reflexion.suite.run import base, refused
@@ -54,6 +54,10 @@ class Judge:
             data = b""
             line = candidate.count("\n", 0, error.start) + 1
             flags = (Flag(line, f"a character that the file's encoding, {error.encoding}, does not have"), *flags)
+        else:
+            if not flags and not self.project.module.reads_as(data, candidate):
+                encoding = self.project.module.encoding
+                flags = (Flag(1, f"another declared encoding than the file's, which is {encoding}"),)
         if flags:
             more = f" (and {len(flags) - 1} more)" if len(flags) > 1 else ""
             return refused(f"{name}, line {flags[0].line}: {flags[0].what}{more}", flags, name)
@@ -68,9 +72,22 @@ class Judge:
         if not told.imported and told.end is not None and not self._runner.named(said):
             label = self.project.module.label
             raise InputError(f"{label}: the tests never import it from there, so they say nothing about it")
-        if self.original.passed and not self.original.total:
-            raise InputError(f"{self.project.tests[0]}: every test is skipped, so none says whether the module works")
+        if self.original.reason == ALL_SKIPPED:
+            raise InputError(f"{self.project.tests[0]}: {ALL_SKIPPED}")
 
     def _covered(self, ran: Ran) -> tuple[str, ...]:
-        """Return what was collected where every test is in it that the text names, else what the text names."""
-        return ran.tests if set(map(base, ran.tests)) >= set(self.expected) else self.expected
+        """Return what was collected where every test is in it that the text names, else what the text names.
+
+        What the settings deselect is there as well. pytest may name files from a folder above or below the project's.
+        """
+        there = {base(name) for name in (*ran.tests, *ran.told.deselected)}
+        above = {end for name in there for end in _ends(name)}
+        missing = [name for name in self.expected if name not in above and there.isdisjoint(_ends(name))]
+        return self.expected if missing else ran.tests
+
+
+def _ends(name: str) -> list[str]:
+    """Return a test's name, and what is left of it without folders in front."""
+    path, sign, rest = name.partition("::")
+    parts = path.split("/")
+    return [f"{'/'.join(parts[start:])}{sign}{rest}" for start in range(len(parts))]

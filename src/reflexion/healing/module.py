@@ -37,6 +37,16 @@ class Module:
         data = self._ended(text).replace("\n", self.newline).encode(self.encoding)
         return BOM + data if self.data.startswith(BOM) else data
 
+    def reads_as(self, data: bytes, text: str) -> bool:
+        """Return whether whoever goes by the encoding that ``data`` declares reads ``text``; ``data`` holds it.
+
+        An import is no proof: it does not look into comments.
+        """
+        try:
+            return _decoded(data)[1].replace(self.newline, "\n") == self._ended(text)
+        except (SyntaxError, UnicodeDecodeError, LookupError):
+            return False
+
     def _ended(self, text: str) -> str:
         return text.rstrip("\n") + "\n" * (len(self.text) - len(self.text.rstrip("\n")))
 
@@ -84,11 +94,10 @@ def load_module(path: Path) -> Module:
         raise InputError(f"{label}: no such file or folder") from error
     except OSError as error:
         raise InputError(f"{label}: cannot be read: {error.strerror}") from error
-    if not data.strip():
+    if not data.removeprefix(BOM).strip():
         raise InputError(f"{label}: is empty, there is nothing to heal")
     try:
-        encoding = tokenize.detect_encoding(BytesIO(data).readline)[0].removesuffix("-sig")
-        whole = data.removeprefix(BOM).decode(encoding)
+        encoding, whole = _decoded(data)
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
         raise InputError(f"{label}: cannot be decoded: {error}; save it as UTF-8") from error
     newline = "\r\n" if "\r\n" in whole else "\r" if "\r" in whole and "\n" not in whole else "\n"
@@ -96,6 +105,12 @@ def load_module(path: Path) -> Module:
     if "\r" in text or (newline == "\r\n" and whole.count("\n") != whole.count("\r\n")):
         raise InputError(f"{label}: has line ends of several kinds; save it with one of them")
     return Module(real, label, data, text, encoding, newline)
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """Return the encoding that a module declares, and its text. Raises SyntaxError, UnicodeDecodeError, LookupError."""
+    encoding = tokenize.detect_encoding(BytesIO(data).readline)[0].removesuffix("-sig")
+    return encoding, data.removeprefix(BOM).decode(encoding)
 
 
 def _lines(text: str) -> list[str]:

@@ -61,8 +61,10 @@ class Project:
     def tests_text(self, failing: Iterable[str]) -> str:
         """Return the text of the files with these tests, else of all; each below its name where there are several."""
         names = {name.partition("::")[0] for name in failing}
-        every = self.test_files()
-        files = [path for path in every if any(path.as_posix().endswith(f"/{name}") for name in names)] or every
+        folder = self.root / self.tests[0]
+        there = [path for path in self.lock if path.suffix == ".py" and path.is_relative_to(folder)]
+        files = [path for path in there if any(path.as_posix().endswith(f"/{name}") for name in names)]
+        files = files or self.test_files() or there
         texts = [path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n") for path in files]
         if len(files) == 1:
             return texts[0]
@@ -79,6 +81,8 @@ def find_project(module: Module, tests: Path, above: Path | None = None) -> Proj
         raise InputError(f"{printable(tests)}: no such file or folder") from error
     except OSError as error:
         raise InputError(f"{printable(tests)}: cannot be read: {error.strerror}") from error
+    if module.path.name == "conftest.py":
+        raise InputError(f"{module.label}: decides how the tests run, so they cannot judge it")
     if real == module.path:
         raise InputError(f"{module.label}: is both the module and its tests; the tests have to be another file")
     if real.is_file() and real.suffix != ".py":

@@ -17,15 +17,20 @@ from pathlib import Path
 from reflexion.errors import InputError
 from reflexion.healing.project import Project
 from reflexion.sandbox import Completed, Job, Limits, Sandbox, Tree
+from reflexion.sandbox.job import TEMPORARY_PREFIX
+from reflexion.sandbox.tree import COPIED
 from reflexion.suite.jobs import Plan, new_canaries, run_with_plan
 from reflexion.suite.records import Told, read_records
 from reflexion.suite.result import SuiteRun
-from reflexion.suite.run import FOLDER, Side, Verdict, cleaned, last_line
+from reflexion.suite.run import FOLDER, Side, Verdict, base, cleaned, last_line
 from reflexion.suite.source import read_suite
 
 # How a test may end that did not pass, when it ended so before as well.
 TOLERATED = frozenset({"skipped", "xfailed", "swallowed"})
 SIDE = Side("in-process", {}, why_not="the tests are the project's own")
+ALL_SKIPPED = "every test is skipped, so none says whether the module works"
+# Where a copy of the project lies in the sandbox.
+_PLACE = re.compile(rf"\S*/{TEMPORARY_PREFIX}[^/\s]+/files/{COPIED}/")
 _PARTS = ("project_driver.py", "reporter.py")
 
 
@@ -84,13 +89,19 @@ class _Verdict(Verdict):
     ) -> None:
         super().__init__(read_suite(""), ran.plan, expected, ran.completed, ran.told)
         self._before, self._excused = before, excused
+        self._endings: dict[str, set[str]] = {}
+        for name, outcome in (before or {}).items():
+            self._endings.setdefault(base(name), set()).add(outcome)
 
     def verdict(self, wall_s: float) -> SuiteRun:
         """Return the verdict; what was skipped as before, and what is excused, counts neither way."""
         done = self.result(SIDE, wall_s)
         holding = [one for one in self._tests if self._holds(one.name)]
         apart = sum(one.outcome == "skipped" or one.name in self._excused for one in holding)
-        return done._replace(total=max(0, done.total - apart), passes=done.passes - apart)
+        done = done._replace(total=max(0, done.total - apart), passes=done.passes - apart)
+        if done.passed and not done.passes:
+            return done._replace(passed=False, reason=ALL_SKIPPED, summary=ALL_SKIPPED)
+        return done
 
     def _holds(self, name: str) -> bool:
         record = self._told.tests[name]
@@ -98,8 +109,10 @@ class _Verdict(Verdict):
             return name in self._excused or not record.raised
         if self._before is None:
             return record.outcome in TOLERATED
-        if name in self._before:
-            return record.outcome in TOLERATED and self._before[name] == record.outcome
+        # Another set of parameters, an empty one maybe, makes no other test of it.
+        known = {self._before[name]} if name in self._before else self._endings.get(base(name), set())
+        if known:
+            return record.outcome in TOLERATED and record.outcome in known
         # It did not come to run before. What a mark or a fixture says is the tests' own.
         return record.outcome == "xfailed" or (record.outcome == "skipped" and not record.raised)
 
@@ -125,7 +138,7 @@ class Runner:
         project.require_unchanged()
         begun = time.monotonic()
         plan = Plan((FOLDER,), canaries=new_canaries())
-        wanted: dict[str, object] = {"tests": project.tests, "module": project.name, "paths": project.paths}
+        wanted: dict[str, object] = {"tests": project.tests, "modules": self.modules, "paths": project.paths}
         wanted |= {"token": plan.token, "code": plan.code, "canaries": plan.canaries}
         job = Job(_parts(), ("project_driver.py",), self.limits, tree=Tree(project.root, replaced))
         completed = run_with_plan(self.sandbox, job, json.dumps(wanted).encode())
@@ -146,12 +159,13 @@ class Runner:
             why = ran.short(last_line(cleaned(told.uncollected)))
             raise InputError(f"{tests}: cannot be collected, and not because of the module: {why}")
         if told.collected == () and not told.uncollected:
-            raise InputError(f"{tests}: no tests that pytest collects")
+            raise InputError(f"{tests}: no tests that pytest collects besides those of the module itself")
         return ran
 
     def named(self, text: str) -> list[str]:
-        """Return the modules to be healed that a text of pytest names."""
-        return [name for name in self.modules if re.search(rf"(?<!\w){re.escape(name)}\b", text)]
+        """Return the modules to be healed that a text of pytest names, by their paths or in full."""
+        text = _PLACE.sub("", text.replace(f"{self.project.root}/", ""))
+        return [name for name in self.modules if re.search(rf"(?<![\w./-]){re.escape(name)}\b", text)]
 
 
 def expected_tests(ran: Ran, project: Project) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ class Bindings:
         self.counts: Counter[str] = Counter()
         self.private: set[str] = set()
         self.ambiguous: set[str] = set()
+        self.inner: set[str] = set()
+        """Names of classes in the body of another, where no method finds them by that name."""
         self.registers = False
         self.dispatches = False
         self.type_variables: set[str] = set()
@@ -33,14 +35,15 @@ class Bindings:
     def _note(self, node: ast.AST) -> None:
         self.counts.update(bound_by(node))
         self.private |= {name for name in _attributes_made_by(node) if name.startswith("_")}
+        self.registers |= "register" in _names_read(node)
         if isinstance(node, ast.Attribute):
-            self.registers |= node.attr == "register"
             self.dispatches |= node.attr in _DISPATCHING
         elif isinstance(node, ast.alias):
             self.dispatches |= node.name in _DISPATCHING
         self.type_variables |= set(_type_variables(node))
         if isinstance(node, ast.ClassDef):
             self.classes[node.name] = node
+            self.inner |= {one.name for one in _own_nodes(node) if isinstance(one, ast.ClassDef)}
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
@@ -68,9 +71,16 @@ class Bindings:
             return f"{before}.{node.attr}" if before else ""
         return ""
 
+    def certain(self, node: ast.expr) -> str:
+        """Do as ``qualified``, but return "" where the name stands for something else as well."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        return self.qualified(node) if isinstance(root, ast.Name) and self.counts[root.id] == 1 else ""
+
     def is_one_class(self, name: str) -> bool:
         """Say whether a name is a class of this module, and never anything else."""
-        return name in self.classes and self.counts[name] == 1
+        return name in self.classes and self.counts[name] == 1 and name not in self.inner
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:
@@ -87,6 +97,27 @@ def bound_by(node: ast.AST) -> Iterator[str]:
         yield node.name
     elif isinstance(node, ast.MatchMapping) and node.rest:
         yield node.rest
+
+
+def _names_read(node: ast.AST) -> tuple[str, ...]:
+    """Return the names of attributes that may be read here; one for ``getattr`` is a literal, or flagged."""
+    if isinstance(node, ast.Attribute):
+        return (node.attr,)
+    if isinstance(node, ast.MatchClass):
+        return tuple(node.kwd_attrs)
+    is_getattr = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr"
+    found = node.args[1:2] if is_getattr and isinstance(node, ast.Call) else []
+    return tuple(one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _own_nodes(node: ast.ClassDef) -> Iterator[ast.AST]:
+    """Yield what is in the body of a class, but not in that of what it defines."""
+    todo: list[ast.AST] = list(node.body)
+    while todo:
+        one = todo.pop()
+        yield one
+        if not isinstance(one, _INNER):
+            todo += ast.iter_child_nodes(one)
 
 
 def _attributes_made_by(node: ast.AST) -> Iterator[str]:

@@ -5,7 +5,8 @@ own class first, or to read something of the other object that no number, text o
 """
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Callable, Iterator
 
 from reflexion.suite.bindings import Bindings
 from reflexion.suite.names import BUILTIN_ATTRIBUTES
@@ -13,6 +14,8 @@ from reflexion.suite.names import BUILTIN_ATTRIBUTES
 HARMLESS_DECORATORS = frozenset(
     {"dataclasses.dataclass", "functools.total_ordering", "typing.final", "enum.unique", "typing.runtime_checkable"}
 )
+# What may be called to make a base class.
+_RECORDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -45,7 +48,9 @@ class _Comparison:
     def _is_guard(self, first: ast.If, rest: list[ast.stmt]) -> bool:
         if self._is_stranger(first.test):
             return _is_refusal(first.body)
-        return (self._is_own(first.test) or self._begins_with_check(first.test)) and _is_refusal(first.orelse or rest)
+        # As a condition NotImplemented is true.
+        own = self._is_own(first.test) or self._begins_with_check(first.test, no=_is_false)
+        return own and _is_refusal(first.orelse or rest)
 
     def _is_stranger(self, test: ast.expr) -> bool:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -61,14 +66,30 @@ class _Comparison:
 
     def _is_own_class(self, node: ast.expr) -> bool:
         named = isinstance(node, ast.Name) and node.id == self._owner.name and self._bindings.is_one_class(node.id)
-        plain = all(self._decorator(one) in HARMLESS_DECORATORS for one in self._owner.decorator_list)
-        # isinstance() is true for what a class is told to be a base of (register), or for all that looks like it.
-        closed = not self._owner.bases or not self._bindings.registers
-        protocol = any(self._bindings.qualified(_bare(base)) == "typing.Protocol" for base in self._owner.bases)
-        return (named or _type_of(node) == self._mine) and plain and closed and not protocol
+        return (named or _type_of(node) == self._mine) and self._is_closed(self._owner, frozenset())
+
+    def _is_closed(self, owner: ast.ClassDef, above: frozenset[str]) -> bool:
+        """Say whether nothing but the objects of a class can pass for them, by what is seen of its bases.
+
+        isinstance() is true as well for what a class is told to be a base of (register), and for all that looks like it
+        (typing.Protocol).
+        """
+        plain = all(self._decorator(one) in HARMLESS_DECORATORS for one in owner.decorator_list)
+        if not plain or ((owner.bases or owner.keywords) and self._bindings.registers):
+            return False
+        return owner.name not in above and all(self._is_plain(base, above | {owner.name}) for base in owner.bases)
+
+    def _is_plain(self, base: ast.expr, above: frozenset[str]) -> bool:
+        base = base.func if isinstance(base, ast.Call) and self._decorator(base) in _RECORDS else _bare(base)
+        if isinstance(base, ast.Name) and self._bindings.is_one_class(base.id):
+            return self._is_closed(self._bindings.classes[base.id], above)
+        module, _, name = self._bindings.certain(base).rpartition(".")
+        if not module:
+            return isinstance(base, ast.Name) and hasattr(builtins, base.id) and not self._bindings.counts[base.id]
+        return module != "typing" or not name.startswith(("Protocol", "Supports"))
 
     def _decorator(self, node: ast.expr) -> str:
-        return self._bindings.qualified(node.func if isinstance(node, ast.Call) else node)
+        return self._bindings.certain(node.func if isinstance(node, ast.Call) else node)
 
     def _same_type(self, test: ast.expr, *operators: type[ast.cmpop]) -> bool:
         if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], operators)):
@@ -78,10 +99,11 @@ class _Comparison:
         own = any(isinstance(one, ast.Name) and self._is_own_class(one) for one in sides)
         return types == {self._mine, self._other} or (own and self._other in types)
 
-    def _begins_with_check(self, value: ast.expr) -> bool:
+    def _begins_with_check(self, value: ast.expr, no: Callable[[ast.expr], bool] | None = None) -> bool:
+        no = no or _is_no
         if isinstance(value, ast.IfExp):
             own, stranger = self._is_own(value.test), self._is_stranger(value.test)
-            return (own and _is_no(value.orelse)) or (stranger and _is_no(value.body))
+            return (own and no(value.orelse)) or (stranger and no(value.body))
         return isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And) and self._is_own(value.values[0])
 
     def _is_comparison(self, value: ast.expr) -> bool:
@@ -156,6 +178,10 @@ def _is_text(node: ast.stmt) -> bool:
 def _is_no(node: ast.expr | None) -> bool:
     if isinstance(node, ast.Name):
         return node.id == "NotImplemented"
+    return _is_false(node)
+
+
+def _is_false(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
 
 

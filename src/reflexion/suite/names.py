@@ -1,6 +1,10 @@
 """The names that the scan of a candidate goes by: what nobody may touch, and what the language's protocols need."""
 
 import builtins
+from collections import Counter, OrderedDict, defaultdict, deque
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 
 # Never, as a name.
 REFUSED_NAMES = frozenset(
@@ -37,6 +41,9 @@ REFUSED_ATTRIBUTES = frozenset(
     | {"create_unix_server", "create_datagram_endpoint", "connect_read_pipe", "connect_write_pipe", "sock_connect"}
     | {"add_signal_handler", "remove_signal_handler", "add_reader", "add_writer", "sendfile", "sock_sendfile"}
     | {"connect_accepted_socket", "set_exception_handler", "set_task_factory"}
+    | {"_make_subprocess_transport", "_make_read_pipe_transport", "_make_write_pipe_transport"}
+    | {"_make_socket_transport", "_make_datagram_transport", "_create_connection_transport", "_ssock", "_csock"}
+    | {"_add_reader", "_add_writer", "_add_callback_signalsafe"}
     | {"_convert_", "_convert", "cell_contents", "mro", "with_traceback", "format_map", "get_field", "formatter_parser"}
 )
 
@@ -66,12 +73,10 @@ KNOWN_PRIVATE = frozenset(
     {"_replace", "_asdict", "_fields", "_make", "_field_defaults", "_value_", "_name_", "_missing_", "_ignore_"}
     | {"_generate_next_value_", "_order_", "_value2member_map_", "_member_map_", "_member_names_"}
 )
-# What objects of built-in types answer to: reading one of these tells nothing about what an object is.
-BUILTIN_ATTRIBUTES = frozenset(
-    name
-    for kind in (int, str, bytes, float, complex, list, tuple, dict, set, frozenset, bool, type(None), range, slice)
-    for name in dir(kind)
-) | {"args"}
+_BUILT_IN = (int, str, bytes, float, complex, list, tuple, dict, set, frozenset, bool, type(None), range, slice)
+_OF_MODULES = (bytearray, Decimal, Fraction, Counter, OrderedDict, defaultdict, deque, date, datetime, time, timedelta)
+# What objects of built-in types answer to, and other plain data: reading it tells nothing about what an object is.
+BUILTIN_ATTRIBUTES = frozenset(name for kind in (*_BUILT_IN, *_OF_MODULES) for name in dir(kind)) | {"args"}
 # What the tests ask a mock.
 OF_MOCKS = frozenset(
     {"called", "call_count", "call_args", "call_args_list", "method_calls", "mock_calls", "await_count", "awaited"}
@@ -83,6 +88,12 @@ SCALARS = frozenset(
 # What a class of such values may define: nothing that says what the value is, or how it compares.
 ON_SCALARS = frozenset(
     {"__new__", "__init__", "__repr__", "__str__", "__format__", "__init_subclass__", "__post_init__"}
+)
+ENUMS_OF_SCALARS = frozenset({"IntEnum", "StrEnum", "IntFlag"})
+# What says which number an object is, or answers for it when it is on the other side of an operator.
+NUMERIC = frozenset(f"__{kind}{name}__" for name in _NUMBERS for kind in ("", "r", "i")) | frozenset(
+    f"__{name}__"
+    for name in ("neg", "pos", "abs", "invert", "int", "float", "complex", "index", "round", "trunc", "floor", "ceil")
 )
 CONTAINERS = frozenset(
     {"list", "tuple", "dict", "set", "frozenset", "OrderedDict", "defaultdict", "Counter", "deque", "UserDict"}

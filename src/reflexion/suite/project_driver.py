@@ -31,15 +31,16 @@ class Told:
         os.write(self._result, f"{' '.join(words)}\n".encode("ascii"))
 
 
-def watch_module(path: str, told: Told) -> None:
-    """Tell once when code of the module under test is run, whatever name it is imported by."""
+def watch_modules(paths: "list[str]", told: Told) -> None:
+    """Tell once when code of a module under test is run, whatever name it is imported by."""
     seen: list[str] = []
+    ends = tuple({os.path.basename(path) for path in paths})
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "exec" or seen:
             return
         name = getattr(arguments[0], "co_filename", "")
-        if name.endswith(os.path.basename(path)) and os.path.realpath(name) == path:
+        if name.endswith(ends) and os.path.realpath(name) in paths:
             seen.append(name)
             told.say("imported", "")
 
@@ -53,7 +54,8 @@ def run(plan: "dict[str, Any]", result: int) -> int:
     sys.path.insert(0, FOLDER)
     try:
         pytest = import_module("pytest")
-        reporter = import_module("reporter").ProjectReporter(result, prefix, plan["canaries"])
+        paths = [os.path.realpath(os.path.join(root, one)) for one in plan["modules"]]
+        reporter = import_module("reporter").ProjectReporter(result, prefix, plan["canaries"], paths)
     except Exception as error:  # noqa: BLE001  # whatever pytest is there, or is not, the user is told
         told.say("missing", f"{type(error).__name__}: {error}")
         return 1
@@ -62,7 +64,7 @@ def run(plan: "dict[str, Any]", result: int) -> int:
     os.environ["COVERAGE_FILE"] = os.path.join(private, ".coverage")
     os.chdir(root)
     sys.path[:0] = [os.path.normpath(os.path.join(root, one)) for one in plan["paths"]]
-    watch_module(os.path.realpath(os.path.join(root, plan["module"])), told)
+    watch_modules(paths, told)
     options = [*OPTIONS, "-o", f"cache_dir={private}/cache", f"--basetemp={private}/pytest"]
     code = int(pytest.main([*options, *plan["tests"]], plugins=[reporter]))
     return int(plan["code"]) if reporter.end(code) else 1

@@ -21,8 +21,8 @@ class TestRecord:
 
 @dataclass(slots=True)
 class Told:
-    """What one folder's run told. ``strange`` is a class that was made in a way that the scan cannot see; ``forged``
-    says what cannot be from our reporter. Both are "" when there is nothing of the kind.
+    """What one folder's run told. ``strange`` says what the candidate did that the scan cannot see; ``forged`` what
+    cannot be from our reporter. Both are "" when there is nothing of the kind.
     """
 
     collected: tuple[str, ...] | None = None
@@ -33,9 +33,10 @@ class Told:
     forged: str = ""
     strange: str = ""
     missing: str = ""
-    """Why pytest cannot be used; of a project's own tests only, and so is the next."""
+    """Why pytest cannot be used; of a project's own tests only, and so are the next."""
+    deselected: tuple[str, ...] = ()
     imported: bool = False
-    """Code of the module under test was run."""
+    """Code of a module under test was run."""
 
 
 def read_records(token: str, folders: Sequence[str], completed: Completed) -> dict[str, Told]:
@@ -84,6 +85,8 @@ def _read(told: Told, words: list[str]) -> None:
 def _read_of_project(told: Told, kind: str, values: list[str]) -> None:
     if kind == "imported":
         told.imported = True
+    elif kind == "deselected":
+        told.deselected += tuple(_text(one) for one in values)
     elif kind == "missing":
         told.missing = _text(values[0])
     else:

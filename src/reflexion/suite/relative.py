@@ -9,6 +9,10 @@ from reflexion.suite.scan import MAX_FLAGS, every_flag, scan
 
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_][\w.]*)", re.MULTILINE)
+# Comments and texts, in what cannot be parsed; one that does not end goes to the end.
+_WORDS = re.compile(
+    r"""(\"{3}|'{3})(?:\\.|(?!\1).)*(?:\1|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*""", re.DOTALL
+)
 _NAMED = re.compile(r"(?:imports|uses the attribute|uses) ([\w.]+)")
 
 
@@ -16,7 +20,7 @@ def scan_beside(candidate: str, original: str, allowed: frozenset[str]) -> tuple
     """Return what the scan does not let pass in ``candidate`` and what ``original`` does not do as well.
 
     A module that does not belong to the standard library may be used as a whole where the original imports it. An
-    original that cannot be parsed is taken by its words. Raises nothing.
+    original that cannot be parsed is taken by its words, without comments and texts. Raises nothing.
     """
     allowed |= foreign_imports(original)
     try:
@@ -26,7 +30,8 @@ def scan_beside(candidate: str, original: str, allowed: frozenset[str]) -> tuple
     try:
         known = {flag.what for flag in every_flag(original, allowed)}
     except _UNREADABLE:
-        known = {flag.what for flag in found if _is_named(flag.what, original)}
+        code = _WORDS.sub('""', original)
+        known = {flag.what for flag in found if _is_named(flag.what, code)}
     return tuple(flag for flag in found if flag.what not in known)[:MAX_FLAGS]
 
 
@@ -46,7 +51,7 @@ def imports(text: str) -> frozenset[str]:
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except _UNREADABLE:
-        return frozenset(_IMPORT.findall(text))
+        return frozenset(_IMPORT.findall(_WORDS.sub('""', text)))
     found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return frozenset(
         found | {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}

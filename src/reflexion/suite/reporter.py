@@ -5,6 +5,7 @@ meanwhile (a candidate's ``__exit__`` can swallow the error), and nothing of it 
 lines are those of the assertions that held.
 """
 
+import hashlib
 import os
 from collections.abc import Callable, Generator
 from typing import Any
@@ -13,6 +14,10 @@ import pytest
 from _pytest.assertion import rewrite
 
 LONGEST = 4000
+LONGEST_NAME = 1000
+# Of why tests failed all in all: the file of the records is limited. Then only the end of each, which says most.
+MOST_SAID = 1_000_000
+SHORT = 200
 # As they are before a candidate can put others in their place. No json: its encoder is Python, and can be changed.
 WRITE, GETPID = os.write, os.getpid
 
@@ -20,6 +25,13 @@ WRITE, GETPID = os.write, os.getpid
 def hexed(text: str) -> str:
     """Return a text's bytes in hexadecimal, "-" for none."""
     return text[:LONGEST].encode("utf-8", "backslashreplace").hex() or "-"
+
+
+def shortened(name: str) -> str:
+    """Return a test's name, its end as a digest where it is too long: pytest makes names of whole texts."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:LONGEST_NAME]}...{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:16]}"
 
 
 class Test:
@@ -54,13 +66,14 @@ class Reporter:
         self._process = GETPID()
         self._test = Test("")
         self._ended = False
+        self._said = 0
         # Called of each assertion, and then either an error is raised or pytest_assertion_pass follows.
         _watch(rewrite, "_format_explanation", self._failed_assertion)
         _watch(pytest.fail.Exception, "__init__", self._failed_assertion)
 
     def name_of(self, nodeid: str) -> str:
         """Return what a test is called in the records."""
-        return nodeid.partition("::")[2] or nodeid
+        return shortened(nodeid.partition("::")[2] or nodeid)
 
     def _say(self, *words: str) -> None:
         if GETPID() == self._process:  # a fork is none of ours
@@ -136,7 +149,9 @@ class Reporter:
         test = self._test
         lines = ",".join(map(str, sorted(test.lines))) or "-"
         name = hexed(test.name if test.name == self.name_of(nodeid) else "?")
-        self._say("test", name, test.outcome(), hexed(test.raised), lines, hexed(test.why))
+        why = test.why[:LONGEST] if self._said < MOST_SAID else test.why[-SHORT:]
+        self._said += len(why)
+        self._say("test", name, test.outcome(), hexed(test.raised), lines, hexed(why))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
@@ -167,18 +182,34 @@ class Canary(pytest.Item):
 
 
 class ProjectReporter(Reporter):
-    """The reporter for a user's own tests. Their names are whole node ids, and not all of them are functions."""
+    """The reporter for a user's own tests. Their names are whole node ids, and not all of them are functions.
+
+    ``modules`` are the files under test: what tests stand in them is the candidate's own, and does not count.
+    """
+
+    def __init__(self, result: int, prefix: str, canaries: list[str], modules: list[str]) -> None:
+        super().__init__(result, prefix, canaries)
+        self._modules = set(modules)
 
     def name_of(self, nodeid: str) -> str:
         """Return a test's whole node id."""
-        return nodeid.removeprefix("::")
+        return shortened(nodeid.removeprefix("::"))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: pytest.Config) -> Generator[None, None, None]:
+        """Switch pytest-cov off, which begins here: its reports would go beside the tests, where nothing is written."""
+        if hasattr(early_config.known_args_namespace, "no_cov"):
+            early_config.known_args_namespace.no_cov = True
+        yield
 
     @pytest.hookimpl(wrapper=True)
     def pytest_cmdline_parse(self) -> Generator[None, pytest.Config | None, pytest.Config | None]:
-        """Switch workers of pytest-xdist off: what they do is not seen."""
+        """Switch off workers of pytest-xdist, since what they do is not seen, and files that pytest itself writes."""
         config = yield
         if config is not None and hasattr(config.option, "numprocesses"):
             config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
+        if config is not None:
+            config.option.xmlpath, config.option.log_file = None, os.devnull
         return config
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -193,10 +224,15 @@ class ProjectReporter(Reporter):
     ) -> Generator[None, None, None]:
         """Add a test that must fail before all others, and one after them."""
         yield
+        items[:] = [one for one in items if os.path.realpath(one.path) not in self._modules]  # noqa: PTH111, RUF100
         checks = zip(self._canaries, (_compare, _expect), strict=True)
         made = [Canary.from_parent(session, name=name, check=check, note=self._note) for name, check in checks]
         if items:
             items[:] = [made[0], *items, made[1]]
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """Tell which tests are there and not to run, by the settings."""
+        self._say("deselected", *(hexed(self.name_of(item.nodeid)) for item in items))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

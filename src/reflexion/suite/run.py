@@ -202,7 +202,7 @@ class Verdict:
         if len(caught) != len(self._plan.canaries) or told.end != 1:
             return "a test that must fail did not: the outcomes are not to be trusted"
         if told.strange:
-            return f"makes or changes the class {told.strange} in a way that cannot be looked at"
+            return told.strange
         if self._completed.exit_code != self._plan.code:
             return f"ended the process with {self._completed.exit_code}"
         return ""

@@ -301,7 +301,9 @@ class Visitor(ast.NodeVisitor):
         self._enter(node, node.body)
 
     def _check_comparison(self, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef) -> None:
-        if node.name in names.COMPARISONS and can_lie(node, owner, self._bindings):
+        scopes = [one for one in self._around if isinstance(one, Names)] + [Names(node, is_method=True)]
+        is_type_another = any("type" in one.own for one in scopes)
+        if node.name in names.COMPARISONS and (is_type_another or can_lie(node, owner, self._bindings)):
             self._flag(node, f"{node.name} that may be true for any object: ask for the own class first")
         elif node.name == "__contains__" and _is_constant(node):
             self._flag(node, "__contains__ that does not look")
@@ -350,7 +352,7 @@ class Visitor(ast.NodeVisitor):
         self._check_bound(node, node.name)
         self._check_bases(node)
         for keyword in node.keywords:
-            if keyword.arg == "metaclass" and self._called(keyword.value) not in _METACLASSES:
+            if keyword.arg == "metaclass" and self._bindings.certain(keyword.value) not in _METACLASSES:
                 self._flag(node, "a metaclass of its own")
             elif keyword.arg is None:
                 self._flag(node, "class keywords that are worked out")
@@ -372,8 +374,11 @@ class Visitor(ast.NodeVisitor):
             self._flag(node, "an exception of too many kinds")
         defined = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
         defined = {name for name in defined if names.is_dunder(name)}
-        if last & names.SCALARS and "Enum" not in " ".join(said) and defined - names.ON_SCALARS:
-            self._flag(node, f"a kind of {min(last & names.SCALARS)} with {min(defined - names.ON_SCALARS)} of its own")
+        is_enum = any("Enum" in name or "Flag" in name for name in last)
+        strange = defined & names.NUMERIC if is_enum else defined - names.ON_SCALARS
+        if last & (names.SCALARS | names.ENUMS_OF_SCALARS) and strange:
+            of = min(last & (names.SCALARS | names.ENUMS_OF_SCALARS))
+            self._flag(node, f"a kind of {of} with {min(strange)} of its own")
         elif last & (names.CONTAINERS | names.SCALARS) and defined & (names.COMPARISONS | {"__contains__"}):
             self._flag(node, "a kind of a built-in type that compares in its own way")
 

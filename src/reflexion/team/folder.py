@@ -54,9 +54,7 @@ def check(folder: Path, *, overwrite: bool) -> None:
     for one in (folder, folder / DRAFT_FOLDER):
         held = look(one)
         if held.strange and not overwrite:
-            raise InputError(
-                f"{one / held.strange[0]}: is not as reflexion wrote it; --overwrite replaces what is ours"
-            )
+            raise InputError(f"{one / held.strange[0]}: {_why_strange(held)}")
         for name in OURS:
             if (one / name).is_dir():
                 raise InputError(f"{one / name}: is a folder; name another output")
@@ -72,6 +70,14 @@ def check(folder: Path, *, overwrite: bool) -> None:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
+def _why_strange(held: Held) -> str:
+    """Say what is wrong with the first file that is not as we wrote it: an edit, or somebody else's file."""
+    name = held.strange[0]
+    if name in OURS or name in (held.run or {}).get("files", ()):
+        return "is not as reflexion wrote it; --overwrite replaces what is ours"
+    return "is not one of reflexion's files; name another --output, or write beside it with --overwrite"
+
+
 def destination(folder: Path, outcome: str) -> Path:
     """Return where to write: ``folder``, or below it when it holds a verified result and this one is not."""
     held = look(folder).run
@@ -81,7 +87,8 @@ def destination(folder: Path, outcome: str) -> Path:
 
 
 def write(folder: Path, files: Mapping[str, str | bytes], run: Mapping[str, Any]) -> None:
-    """Write a result's files and run.json, each whole or not at all; remove those of ours that it does not have.
+    """Write a result's files and run.json, each whole or not at all; remove those of an earlier result that it does not
+    have. A file that was edited since, or is somebody else's, is not removed.
 
     Raises OSError.
     """
@@ -90,14 +97,16 @@ def write(folder: Path, files: Mapping[str, str | bytes], run: Mapping[str, Any]
         for name, content in files.items()
     }
     digests = {name: [_digest(_plain(content))] for name, content in data.items()}
-    known = {*OURS, *((look(folder).run or {}).get("files", ()))} - {RUN}
+    held = look(folder)
+    strange = set(held.strange)
+    known = {*OURS, *((held.run or {}).get("files", ()))} - {RUN}
     before = {name: [_digest(_plain((folder / name).read_bytes()))] for name in known if (folder / name).is_file()}
     both = {name: digests.get(name, []) + before.get(name, []) for name in {*digests, *before}}
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / RUN, _run_json(run, both))
     for name, content in data.items():
         write_atomically(folder / name, content)
-    for name in before.keys() - data.keys():
+    for name in before.keys() - data.keys() - strange:
         (folder / name).unlink(missing_ok=True)
     write_atomically(folder / RUN, _run_json(run, digests))
 

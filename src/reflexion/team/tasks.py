@@ -40,9 +40,9 @@ class TaskPlan(Plan):
     def _spare_inputs(self, folder: Path) -> None:
         """No input is ever replaced, also with ``overwrite``."""
         inputs = {path.resolve() for path in (*self.protected, *(job.path for job in self.jobs)) if path}
-        for name in self.written:
-            if (folder / name).resolve() in inputs:
-                raise InputError(f"{folder / name}: is an input; name another output")
+        for place in (one / name for one in (folder, folder / folders.DRAFT_FOLDER) for name in self.written):
+            if place.resolve() in inputs:
+                raise InputError(f"{place}: is an input; name another output")
 
     def _require_same_request(self, job: Job, folder: Path) -> None:
         """A folder that a prompt's first words name may be that of another prompt."""
@@ -95,7 +95,10 @@ def _load_words(prompt: str | None) -> Source:
         return load_stdin(sys.stdin.buffer.read())
     if not prompt.strip():
         raise InputError("--prompt: is empty; say what the code is to do")
-    data = prompt.encode("utf-8", "surrogatepass")
+    try:
+        data = prompt.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"--prompt: is not UTF-8 text (character {error.start + 1})") from error
     return Source(PROMPT, PROMPT, prompt, sha256(data).hexdigest(), None)
 
 
