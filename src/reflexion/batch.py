@@ -21,6 +21,7 @@ from reflexion.errors import (
     ServerFault,
     ServerUnreachable,
     StreamBroken,
+    UsageError,
 )
 from reflexion.events import FileFinished, FileStarted, Note
 from reflexion.loaders import Source
@@ -33,8 +34,10 @@ from reflexion.threads import start
 from reflexion.wording import counted
 
 STOPPED = "stopped"
-# What the next run may do better from where this one stood; any other failure would only come again.
-PASSING = (BudgetSpent, Cancelled, DeadlineExceeded, ServerError, ServerFault, StreamBroken, sqlite3.Error)
+# What the next run may do better from where this one stood; any other failure would only come again. A page that could
+# not be written is among them: what the models said stays, and is written once there is room for it.
+_OF_SERVER = (DeadlineExceeded, ServerError, ServerFault, StreamBroken)
+PASSING = (*_OF_SERVER, BudgetSpent, Cancelled, UsageError, OSError, sqlite3.Error)
 FAILED = 4
 
 
@@ -121,8 +124,17 @@ class Batch:
             self.outcome.codes.append(Cancelled.exit_code)
 
     def _until_done(self, futures: Sequence[Future[int]]) -> None:
+        """Wait for all. Raises the first error that ended a thread once the others are at their end as well: what
+        they work with is closed after that.
+        """
+        broken: BaseException | None = None
         for future in as_completed(futures):
-            future.result()
+            error = future.exception()
+            if error is not None:
+                self._stop("the run broke off", error)
+                broken = broken or error
+        if broken is not None:
+            raise broken
 
     def _in_seat(self, seat: Seat, job: Job, place: int, count: int) -> int:
         with seat:
@@ -175,7 +187,7 @@ class Batch:
         # A file that cannot be used stops nothing else, so inside a batch it is a failure like any other.
         return FAILED
 
-    def _stop(self, why: str, error: Exception) -> None:
+    def _stop(self, why: str, error: BaseException) -> None:
         self.outcome.stopped = self.outcome.stopped or why
         kind = type(error) if isinstance(error, BudgetSpent) else Cancelled
         self.session.gate.close(lambda: kind(f"stopped: {why}"))

@@ -4,6 +4,7 @@ Each file has a thread of its own, named by a digest of everything that its page
 it again, and a source, setting or model that changed meanwhile begins anew. A file that is done loses its checkpoints.
 """
 
+import contextlib
 import sqlite3
 from hashlib import sha256
 from pathlib import Path
@@ -45,18 +46,33 @@ class Checkpoints:
             self.journal = Journal(self.saver.cursor)
             with self.saver.cursor() as cursor:
                 cursor.execute("CREATE TABLE IF NOT EXISTS cuts (thread_id TEXT PRIMARY KEY, cut TEXT NOT NULL)")
+            self._require_sound()
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"{self.path}: cannot be used: {error}; remove it to begin anew") from error
+
+    def _require_sound(self) -> None:
+        """Raise sqlite3.Error for a database that is damaged, or somebody else's, before anything relies on it."""
+        with self.saver.cursor(transaction=False) as cursor:
+            [found] = cursor.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError("database disk image is malformed")
+            for columns in (
+                "thread_id FROM checkpoints",
+                "thread_id FROM writes",
+                "used FROM answers",
+                "cut FROM cuts",
+            ):
+                cursor.execute(f"SELECT {columns} LIMIT 0")
 
     def __enter__(self) -> "Checkpoints":
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close the database, and remove it when nothing is under way any more."""
-        try:
+        empty = False
+        # Without room, or without its folder, it cannot be asked; then it stays, and the next run sees to it.
+        with contextlib.closing(self._connection), contextlib.suppress(sqlite3.Error):
             empty = self._connection.execute("SELECT NOT EXISTS (SELECT 1 FROM checkpoints)").fetchone()[0]
-        finally:
-            self._connection.close()
         if empty:
             for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
                 self.path.with_name(name).unlink(missing_ok=True)

@@ -30,7 +30,7 @@ def show_run(folder: Path, run: str, form: str) -> str:
     """Return one run: a line a file, or with ``form`` "json" the whole record. Raises InputError, UsageError."""
     record = read_record(find_run(folder, run))
     if form == "json":
-        return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+        return json.dumps(record, indent=1) + "\n"  # ASCII alone: valid in every encoding.
     if form != "text":
         raise UsageError(f'--format: "{form}" is unknown; valid are text, json')
     table = _table("source", "outcome", "scores", "rounds", "seconds", "page or reason")

@@ -40,10 +40,10 @@ class IndexEntry:
     summary: str = ""
 
 
-def render_index(entries: Sequence[IndexEntry], title: str = "Contents") -> str:
+def render_index(entries: Sequence[IndexEntry], title: str = "Contents", *, made_of: str = "") -> str:
     """Return the index as it is written, closing comment and all: ``pages.is_ours`` knows it again.
 
-    The same entries in any order give the same index.
+    The same entries in any order give the same index. ``made_of`` goes into the comment, as a source's digest would.
     """
     lines = [f"# {_escaped(title)}", "", _counts(entries)]
     ordered = sorted(entries, key=_place)
@@ -51,7 +51,7 @@ def render_index(entries: Sequence[IndexEntry], title: str = "Contents") -> str:
         if folder:
             lines += ["", f"## {_escaped(folder)}/"]
         lines += ["", *(_item(entry) for entry in inside)]
-    return render("\n".join(lines), Marker(OUTCOME, None, "", ""))
+    return render("\n".join(lines), Marker(OUTCOME, None, "", made_of))
 
 
 def summary_of(page: str) -> str:

@@ -3,8 +3,10 @@
 langchain-community lives in this module and nowhere else.
 """
 
+import codecs
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +62,7 @@ OTHER_SUFFIXES = frozenset(
         ".zig",
     ]
 )
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 PRUNED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -89,12 +92,21 @@ class SourcePath:
 
 def is_blank(path: Path) -> bool:
     """Return whether a file holds nothing but white space, as many an ``__init__.py`` does."""
-    return path.stat().st_size < 4096 and not path.read_bytes().strip()
+    return path.stat().st_size < 4096 and not _content(path.read_bytes())
+
+
+def _content(data: bytes) -> bytes:
+    """Return what a file holds besides white space and a byte order mark."""
+    return data.removeprefix(codecs.BOM_UTF8).strip()
 
 
 def printable(path: Path) -> str:
-    """Return a path as text that every encoding can hold; bytes of a name that are no text are shown as escapes."""
-    return path.as_posix().encode("utf-8", errors="backslashreplace").decode()
+    """Return a path as one line of text that every encoding can hold.
+
+    Bytes of a name that are no text are shown as escapes, and so is what would end the line or steer a terminal.
+    """
+    text = path.as_posix().encode("utf-8", errors="backslashreplace").decode()
+    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def load_path(path: Path) -> Source:
@@ -104,9 +116,9 @@ def load_path(path: Path) -> Source:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
+        raise InputError(f"{printable(path)}: no such file") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{printable(path)}: cannot be read: {error.strerror}") from error
     label = printable(path)
     _refuse_unusable(data, label)
     suffix = path.suffix.lower()
@@ -138,7 +150,7 @@ def load_stdin(data: bytes) -> Source:
 
 
 def _refuse_unusable(data: bytes, label: str) -> None:
-    if not data.strip():
+    if not _content(data):
         raise InputError(f"{label}: is empty, there is nothing to do")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{label}: is UTF-16 text; save it as UTF-8")

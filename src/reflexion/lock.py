@@ -29,13 +29,21 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"{kept}: cannot be used: {error.strerror}") from error
     try:
-        descriptor = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(str(os.getpid()))
+        _write_holder(holder)
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Such as a folder in its place.
+            holder.unlink(missing_ok=True)
         lock.release()
+
+
+def _write_holder(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(str(os.getpid()))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _holder(path: Path) -> str:

@@ -94,6 +94,10 @@ class Manifest:
         """Return what became of a source, by its path in the walked folder."""
         return self._sources.get(source)
 
+    def entries(self) -> list[tuple[str, Entry]]:
+        """Return every source that is known, with what became of it."""
+        return list(self._sources.items())
+
     def why_anew(self, source: str, basis: Basis, page: Path, skipped: Collection[str] = SKIPPED) -> str:
         """Return why a source's page must be made anew, in a few words, or "" where it is unchanged.
 

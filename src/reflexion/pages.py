@@ -115,7 +115,11 @@ def _identity(path: Path) -> tuple[int, int]:
 
 def write_page(path: Path, page: str) -> None:
     """Write a page whole or not at all, as UTF-8 with LF line ends, on every platform."""
-    write_atomically(path, page.encode("utf-8", errors="replace"))
+    try:
+        data = page.encode("utf-8", errors="surrogateescape")  # Bytes of a kept block that ``existing_page`` has read.
+    except UnicodeEncodeError:
+        data = page.encode("utf-8", errors="replace")
+    write_atomically(path, data)
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: bool = False) -> None:
@@ -169,11 +173,14 @@ def _is_alive(process: int) -> bool:
 
 
 def existing_page(path: Path) -> str | None:
-    """Return a page as it lies on disk, with LF line ends; None where there is none. Raises InputError."""
+    """Return a page as it lies on disk, with LF line ends; None where there is none. Raises InputError.
+
+    Bytes that are no UTF-8 become lone surrogates, from which ``write_page`` makes the same bytes.
+    """
     if not path.exists():
         return None
     try:
         # A checkout may have given it other line ends, which is no edit.
-        return path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
+        return path.read_bytes().decode("utf-8", errors="surrogateescape").replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error

@@ -83,6 +83,8 @@ def make_plan(
         raise InputError("nothing to document: name a file, a folder or - with --input")
     for text in inputs:
         _require(text)
+    if output == "":
+        raise InputError("--output is empty; name a file or a folder, or leave it out")
     folders = [Path(text) for text in inputs if text != STDIN and Path(text).is_dir()]
     if output == STDIN or (output is None and list(inputs) == [STDIN]):
         return _plan_for_stdout(inputs, folders)
@@ -96,6 +98,8 @@ def make_plan(
 
 
 def _require(text: str) -> None:
+    if not text:  # Such as a variable that is not set; as a path it would be the working folder.
+        raise InputError("--input is empty; name a file, a folder or -")
     try:
         missing = text != STDIN and not Path(text).exists()
     except OSError as error:

@@ -1,13 +1,15 @@
 """What a run shows: live lines on a terminal, plain lines elsewhere, JSON lines for machines."""
 
+import errno
 import json
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
@@ -58,7 +60,8 @@ class JsonReporter:
         self._write(RunFinished(exit_code))
 
     def _write(self, event: Event | RunFinished) -> None:
-        line = json.dumps({"event": name_of(type(event)), **asdict(event)}, ensure_ascii=False)
+        # ASCII alone, so that a line is valid JSON whatever encoding the stream has.
+        line = json.dumps({"event": name_of(type(event)), **asdict(event)})
         with self._lock:
             self._stream.write(line + "\n")
             self._stream.flush()
@@ -234,6 +237,13 @@ def _speed(event: TokensReceived) -> str:
     return f"{event.tokens} tokens, {event.elapsed_s:.1f} s, {rate:.0f} tokens/s"
 
 
+class _Console(Console):
+    """A console whose reader may go away: that is told to the caller, where rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 Reporter = JsonReporter | ConsoleReporter
 
 
@@ -241,7 +251,7 @@ def make_reporter(form: str, *, to_stderr: bool, quiet: bool, verbose: bool) -> 
     """Return the reporter for ``form`` ("text" or "json"), on stderr when stdout holds the page."""
     if form == "json":
         return JsonReporter(sys.stdout)
-    console = Console(stderr=to_stderr, emoji=False)
+    console = _Console(stderr=to_stderr, emoji=False)
     if not console.is_terminal:
-        console = Console(stderr=to_stderr, emoji=False, width=160)
+        console = _Console(stderr=to_stderr, emoji=False, width=160)
     return ConsoleReporter(console, quiet=quiet, verbose=verbose)

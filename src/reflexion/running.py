@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
 
-from reflexion.batch import Batch, Options, Worker
+from reflexion.batch import FAILED, Batch, Options, Worker
 from reflexion.context import Context
 from reflexion.errors import InputError, ReflexionError
 from reflexion.events import Emit, Note
@@ -33,17 +33,22 @@ def run(
         with opened as session:
             try:
                 code = Batch(session, options, make_worker(session)).run().exit_code()
-            except ReflexionError as error:
-                code = error.exit_code
+            except Exception as error:
+                code = _code_of(error)
                 raise
             finally:
                 _close(session, code, reporter)
-    except ReflexionError as error:
-        code = error.exit_code
+    except Exception as error:
+        code = _code_of(error)
         raise
     finally:
         reporter.finish(code)
     return code
+
+
+def _code_of(error: Exception) -> int:
+    """Return what the command will end with, so that the record and the last event say the same."""
+    return error.exit_code if isinstance(error, ReflexionError) else FAILED
 
 
 def _close(session: Session[Context], code: int, emit: Emit) -> None:

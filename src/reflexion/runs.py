@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 RECORD_FOLDER = ".reflexion"
 RECORD_VERSION = 2
+# Bytes of a name that are no text become escapes that JSON reads back, so a command can be given once more.
+_ODD_BYTES = "backslashreplace"
 _RUN_NAME = regex(r"\d{8}-\d{6}-[0-9a-f]{6}\.jsonl?")
 
 
@@ -53,6 +55,8 @@ class RunRecord:
         self.path = folder / RECORD_FOLDER / f"{self.run_id}.json" if folder else None
         self._lock = threading.Lock()
         self._has_files = False
+        self._finished = False
+        self._end = 0
         self._head: dict[str, Any] = {
             "record_version": RECORD_VERSION,
             "reflexion": __version__,
@@ -72,20 +76,39 @@ class RunRecord:
         """Note that the run has begun, so that it is known even when it is killed before its first file is done."""
         if self.path is not None:
             with self._lock, _told_as_input_error(self.path):
-                _append(_journal(self.path), f"{_line(self._head)}\n")
+                self._append(_journal(self.path), [self._head])
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Append one file's entry; it is on disk when this returns. Raises InputError when it cannot be written."""
+        """Append one file's entry; it is on disk when this returns. Raises InputError when it cannot be written.
+
+        After ``finish`` nothing is added: a call that still ended while the run was stopped at once is told to nobody.
+        """
         if self.path is None:
             return
         with self._lock, _told_as_input_error(self.path):
-            _append(_journal(self.path), f"{_line(entry)}\n")
-            self._has_files = True
+            if not self._finished:
+                self._append(_journal(self.path), [entry])
+                self._has_files = True
+
+    def _append(self, path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+        with _open_private(path) as file:
+            if os.fstat(file.fileno()).st_size < self._end:  # Somebody took the folder away meanwhile.
+                self._end, entries = 0, [self._head, *entries]
+            # Half a line that a full disk left is written over.
+            file.truncate(self._end)
+            file.seek(self._end)
+            data = "".join(f"{_line(entry)}\n" for entry in entries).encode("utf-8", errors=_ODD_BYTES)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        self._end += len(data)
 
     def finish(self, exit_code: int, *, loads: int = 0) -> None:
         """Write the record whole. Raises InputError when it cannot be written. A run without any file leaves none."""
         if self.path is None:
             return
+        with self._lock:
+            self._finished = True
         if not self._has_files and exit_code in (0, 1, 2):
             _journal(self.path).unlink(missing_ok=True)
             return
@@ -96,9 +119,12 @@ class RunRecord:
         }
         with self._lock, _told_as_input_error(self.path):
             temporary = self.path.with_suffix(f".{os.getpid()}.part")
-            with _open_private(temporary, os.O_TRUNC) as file:
-                _write_whole(file, _journal(self.path), tail)
-            temporary.replace(self.path)
+            try:
+                with _open_private(temporary, os.O_TRUNC) as file:
+                    _write_whole(file, _journal(self.path), tail)
+                temporary.replace(self.path)
+            finally:
+                temporary.unlink(missing_ok=True)
             _journal(self.path).unlink()
 
 
@@ -111,9 +137,11 @@ def read_record(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         record: dict[str, Any] = _from_journal(text) if path.suffix == ".jsonl" else json.loads(text)
         version = int(record["record_version"])
+        if not all(isinstance(entry, dict) for entry in record.get("files", [])):
+            raise TypeError("a file's entry is no object")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise InputError(f"{path}: is not a record of a run; remove it") from error
     if version > RECORD_VERSION:
         raise InputError(f"{path}: was written by a newer reflexion (record version {version}); use that one")
@@ -121,9 +149,24 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def find_records(folder: Path) -> list[Path]:
-    """Return the records of an output folder, the oldest first."""
+    """Return the records of an output folder, one a run, the oldest first.
+
+    A kill can leave a journal beside the record that was just made of it, and one without a whole line of a run that
+    had not begun.
+    """
     kept = folder / RECORD_FOLDER
-    return sorted(path for path in kept.glob("*.json*") if _RUN_NAME.fullmatch(path.name))
+    found = {path for path in kept.glob("*.json*") if _RUN_NAME.fullmatch(path.name)}
+    journals = {path for path in found if path.suffix == ".jsonl"}
+    left_over = {path for path in journals if path.with_suffix(".json") in found or not _has_line(path)}
+    return sorted(found - left_over)
+
+
+def _has_line(journal: Path) -> bool:
+    try:
+        with journal.open("rb") as lines:
+            return next(lines, b"").endswith(b"\n")
+    except OSError:
+        return True  # That it cannot be read is told to whoever reads it.
 
 
 def no_run_in(folder: Path) -> str:
@@ -177,22 +220,17 @@ def _told_as_input_error(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: the record cannot be written: {error.strerror}") from error
 
 
-def _open_private(path: Path, flags: int) -> IO[bytes]:
+def _open_private(path: Path, flags: int = 0) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600), "wb")
-
-
-def _append(path: Path, text: str) -> None:
-    with _open_private(path, os.O_APPEND) as file:
-        file.write(text.encode("utf-8", errors="replace"))
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _write_whole(file: IO[bytes], journal: Path, tail: Mapping[str, Any]) -> None:
     """Write the journal's lines as one JSON object, a line at a time, so that nothing large is ever in memory."""
     with journal.open("rb") as lines:
         head = json.loads(next(lines)) | dict(tail)
-        file.write(json.dumps(head, ensure_ascii=False, indent=1).encode().rstrip(b"\n}") + b',\n "files": [')
+        file.write(
+            json.dumps(head, ensure_ascii=False, indent=1).encode(errors=_ODD_BYTES).rstrip(b"\n}") + b',\n "files": ['
+        )
         for number, line in enumerate(lines):
             file.write((b",\n  " if number else b"\n  ") + line.rstrip(b"\n"))
         file.write(b"\n ]\n}\n")

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from reflexion.budget import Budget
 from reflexion.config import Config, LoadedConfig, Role
 from reflexion.context import Context
-from reflexion.errors import ReflexionError, ServerError, ServerUnreachable
+from reflexion.errors import InputError, ReflexionError, ServerError, ServerUnreachable
 from reflexion.events import Emit, Note
 from reflexion.loaders import Source
 from reflexion.lock import locked
@@ -116,7 +117,8 @@ class Session(Generic[C_co]):
 
             thread = thread_of(job.name, basis)
             if any(name == thread or name.startswith(f"{thread}/") for name in kept):
-                self.checkpoints.forget(thread)
+                with contextlib.suppress(sqlite3.Error):  # On a full disk; the next run finds it again.
+                    self.checkpoints.forget(thread)
 
     def _is_unchanged(self, job: Job) -> bool:
         if job.path is None or self.manifest is None:
@@ -144,7 +146,7 @@ class Session(Generic[C_co]):
     def begin_anew(self, job: Job) -> None:
         """Drop a job's checkpoints; one that cannot be read has none."""
         if self.checkpoints is not None:
-            with contextlib.suppress(ReflexionError, OSError):
+            with contextlib.suppress(ReflexionError, OSError, sqlite3.Error):
                 self.checkpoints.forget(self.thread_of(job, job.load()))
 
     def thread_of(self, job: Job, source: Source) -> str:
@@ -227,7 +229,10 @@ def open_session(
             checkpoints,
         )
         if manifest is not None:
-            manifest.save()
+            try:
+                manifest.save()
+            except InputError as error:  # Its journal holds the same, and the next run folds it in.
+                emit(Note(f"{error}; nothing is lost by it"))
 
 
 def _kept(folder: Path | None, held: contextlib.ExitStack) -> "tuple[Manifest | None, Checkpoints | None]":

@@ -262,11 +262,15 @@ def _pattern_reason(excluded: bool | None, ignored: bool | None, by: str) -> tup
 
 
 def _name_reason(entry: os.DirEntry[str]) -> tuple[Reason, str] | None:
-    if entry.is_symlink() and entry.is_dir():
-        return Reason.LINK, ""
-    if Path(entry.name).suffix.lower() not in _SUFFIXES:
-        return Reason.NOT_A_SOURCE, ""
-    return None if entry.is_file() else (Reason.NOT_A_FILE, "")
+    is_source = Path(entry.name).suffix.lower() in _SUFFIXES
+    try:
+        if entry.is_symlink() and entry.is_dir():
+            return Reason.LINK, ""
+        if not is_source:
+            return Reason.NOT_A_SOURCE, ""
+        return None if entry.is_file() else (Reason.NOT_A_FILE, "")
+    except OSError as error:  # A link that leads in a circle, or to where nobody may look: one entry, not the walk.
+        return (Reason.NOT_A_FILE if is_source else Reason.NOT_A_SOURCE), error.strerror or ""
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:

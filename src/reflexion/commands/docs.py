@@ -1,6 +1,8 @@
 """``reflexion docs`` and ``reflexion resume``."""
 
+import os
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -9,6 +11,7 @@ import typer
 
 from reflexion import options
 from reflexion.commands.settings import overrides
+from reflexion.errors import ReflexionError
 
 INTERRUPTED = 130
 
@@ -71,6 +74,10 @@ def end(run: Callable[[], int]) -> NoReturn:
         code = run()
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except BrokenPipeError as error:  # Typer would end with 1, which says "not accepted".
+        # What is still in the stream's buffer goes nowhere, or the interpreter would stumble over it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ReflexionError("standard output: closed by its reader; what is finished is kept") from error
     if code == INTERRUPTED:
         typer.echo("reflexion: interrupted; what is finished is kept, the same command takes up the rest", err=True)
     raise typer.Exit(code)
