@@ -160,8 +160,10 @@ def _finished(double: OllamaDouble, since: float = 0.0, until: float | None = No
     into them by then has reached nobody, so it is no answer.
     """
     _settle(double)
-    whole = [one for one in list(double.requests) if one.path == "/api/chat" and not one.hung_up and one.at >= since]
-    return Counter(_key(one.body) for one in whole if until is None or (one.ended_at or 0) <= until)
+    # One whose sender was killed in the middle of it has no body.
+    asked = [one for one in list(double.requests) if one.path == "/api/chat" and one.body and one.at >= since]
+    whole = [one for one in asked if not one.hung_up and (until is None or (one.ended_at or 0) <= until)]
+    return Counter(_key(one.body) for one in whole)
 
 
 def _key(body: dict[str, Any]) -> str:
