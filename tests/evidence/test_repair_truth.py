@@ -54,8 +54,9 @@ def _true_words(page: Page, text: str) -> set[str]:
     return {one for one in sentences_of(page.text) if keeps(text, one)}
 
 
-@pytest.mark.parametrize("assembled", [False, True], ids=["repaired", "assembled"])
-def test_pages_with_many_faults_end_true_and_keep_their_words(*, assembled: bool) -> None:
+# Over all pages it is 99 % and 90 % of the words, by benchmarks/repair.py; a sample of ten has its luck.
+@pytest.mark.parametrize(("assembled", "least"), [(False, 0.97), (True, 0.85)], ids=["repaired", "assembled"])
+def test_pages_with_many_faults_end_true_and_keep_their_words(*, assembled: bool, least: float) -> None:
     dice = random.Random(SEED)
     words, kept_words, claims, kept_claims = 0, 0, 0, 0
     for page in dice.sample(PAGES, 10):
@@ -69,5 +70,5 @@ def test_pages_with_many_faults_end_true_and_keep_their_words(*, assembled: bool
         kept_words += sum(keeps(result, one) for one in true_words)
         claims += len(true_claims)
         kept_claims += len(true_claims & claims_of(result))
-    assert kept_words >= 0.9 * words
-    assert kept_claims >= 0.9 * claims
+    assert kept_words >= least * words
+    assert kept_claims >= least * claims

@@ -166,31 +166,27 @@ class Gate:
                 self._schedule.fits_together = fits
                 self._let_in()
 
-    @contextlib.contextmanager
-    def window(self, count: int) -> Iterator[list[Seat]]:
+    def window(self, count: int) -> contextlib.AbstractContextManager[list[Seat]]:
         """Count ``count`` files in at once, before the first of them asks for anything; yield a seat for each.
 
         Each needs a thread of its own: no model is loaded before every file in flight has asked for one. A file
         gives its seat back as soon as it is done. Seats that are still taken at the end, such as those of files that
         were never started, are given back then.
         """
-        with self._changed:
-            self._schedule.enter(count)
-        seats = [Seat(self._leave) for _ in range(count)]
-        try:
-            yield seats
-        finally:
-            for seat in seats:
-                seat.leave()
+        return self._seats(count, count)
 
-    @contextlib.contextmanager
-    def parts(self, count: int) -> Iterator[list[Seat]]:
+    def parts(self, count: int) -> contextlib.AbstractContextManager[list[Seat]]:
         """Count the parts of a file in, in place of the file, which asks for nothing meanwhile; yield a seat for each.
 
         Each needs a thread of its own, as a file does.
         """
+        return self._seats(count, count - 1)
+
+    @contextlib.contextmanager
+    def _seats(self, count: int, more: int) -> Iterator[list[Seat]]:
+        """Yield seats for ``count``, of whom ``more`` were not in flight before."""
         with self._changed:
-            self._schedule.enter(count - 1)
+            self._schedule.enter(more)
         seats = [Seat(self._leave) for _ in range(count)]
         try:
             yield seats
@@ -198,7 +194,7 @@ class Gate:
             for seat in seats:
                 seat.leave()
             with self._changed:
-                self._schedule.enter()
+                self._schedule.enter(count - more)
 
     @contextlib.contextmanager
     def turn(self, role: str, model: str) -> Iterator[float]:
