@@ -52,6 +52,13 @@ def verdict(accuracy: object, completeness: object, fix: str = "none") -> Act:
     return reply(json.dumps(content))
 
 
+def scripted(double: OllamaDouble, calls: int = 60) -> None:
+    """Let every model say the right thing as often as it is asked."""
+    double.script("gen:1b", *[reply(PAGE)] * calls)
+    double.script("critic:1b", *[verdict(100, 100)] * calls)
+    double.script("adj:1b", *[reply(PAGE)] * calls)
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command ended and what it printed."""

@@ -20,7 +20,7 @@ from reflexion.checkpoints import Checkpoints, thread_of
 from reflexion.manifest import Manifest
 from reflexion.runs import find_records, new_run_id, read_record
 from tests.ollama_double import Act, OllamaDouble, reply, status
-from tests.support import PAGE, SOURCE, CommandLine, approve, verdict
+from tests.support import PAGE, SOURCE, CommandLine, approve, scripted, verdict
 
 Body = dict[str, Any]
 
@@ -30,13 +30,6 @@ def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: Ollam
     line = CommandLine(tmp_path, capsys)
     line.configure(ollama_double.base_url)
     return line
-
-
-def scripted(double: OllamaDouble, calls: int = 60) -> None:
-    """Let every model say the right thing as often as it is asked."""
-    double.script("gen:1b", *[lambda _: reply(PAGE)] * calls)
-    double.script("critic:1b", *[lambda _: verdict(100, 100)] * calls)
-    double.script("adj:1b", *[lambda _: reply(PAGE)] * calls)
 
 
 def sources(cli: CommandLine, *names: str) -> None:

@@ -16,7 +16,7 @@ from reflexion.checkpoints import Checkpoints
 from reflexion.errors import InputError
 from reflexion.runs import RunRecord, find_records, read_record
 from tests.ollama_double import Act, OllamaDouble, reply
-from tests.support import PAGE, SOURCE, CommandLine, Ended, verdict
+from tests.support import PAGE, SOURCE, CommandLine, Ended, scripted, verdict
 
 Body = dict[str, Any]
 
@@ -26,13 +26,6 @@ def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: Ollam
     line = CommandLine(tmp_path, capsys)
     line.configure(ollama_double.base_url)
     return line
-
-
-def scripted(double: OllamaDouble, calls: int = 20) -> None:
-    """Let every model say the right thing as often as it is asked."""
-    double.script("gen:1b", *[reply(PAGE)] * calls)
-    double.script("critic:1b", *[verdict(100, 100)] * calls)
-    double.script("adj:1b", *[reply(PAGE)] * calls)
 
 
 def run_with(cli: CommandLine, double: OllamaDouble, meanwhile: Callable[[], object], *args: str) -> Ended:

@@ -160,14 +160,14 @@ def _document_pieces(
             _Ask(graph, source, piece, place, len(asked), whole, thread)
             for place, piece in enumerate(asked[len(parts) : len(parts) + width], len(parts) + 1)
         ]
-        parts += _answers(these, whole.models, parts)
+        parts += _ask_abreast(these, whole.models, parts)
     return parts
 
 
-def _answers(these: "Sequence[_Ask]", models: Models, before: Sequence[_Part]) -> list[_Part]:
+def _ask_abreast(these: "Sequence[_Ask]", models: Models, before: Sequence[_Part]) -> list[_Part]:
     """Ask about these pieces side by side, so that each model is loaded for all of them at once; wait for all.
 
-    Raises the first error in their order, with the rounds of what is finished, ``before`` included.
+    Raises the first error in their order, with the rounds of all pieces, ``before`` included.
     """
     with models.parts(len(these)) as seats:
         futures = [start(partial(ask.run, seat)) for ask, seat in zip(these, seats, strict=True)]
@@ -177,7 +177,8 @@ def _answers(these: "Sequence[_Ask]", models: Models, before: Sequence[_Part]) -
     if errors:
         first = errors[0]
         if isinstance(first, ReflexionError):
-            first.rounds = [*_rounds([*before, *done]), *first.rounds]
+            broken = [one for error in errors if isinstance(error, ReflexionError) for one in error.rounds]
+            first.rounds = [*_rounds([*before, *done]), *broken]
         raise first
     return done
 
