@@ -178,7 +178,8 @@ def _calls(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 @contextlib.contextmanager
 def _server(asked: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     if asked.engine == "embedded":
-        from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+        from reflexion.embedded.engine import EmbeddedEngine
+        from reflexion.embedded.packages import DEMO_MODELS
 
         with EmbeddedEngine(max_loaded=1) as embedded:
             yield embedded.base_url, DEMO_MODELS

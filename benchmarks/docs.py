@@ -116,7 +116,8 @@ def overhead(files: int = 100) -> None:
 def engine(name: str) -> Iterator[tuple[str, str]]:
     """The URL and one model of a server with real tokens."""
     if name == "embedded":
-        from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+        from reflexion.embedded.engine import EmbeddedEngine
+        from reflexion.embedded.packages import DEMO_MODELS
 
         with EmbeddedEngine() as embedded:
             yield embedded.base_url, DEMO_MODELS[0]

@@ -25,9 +25,9 @@ from pathlib import Path
 
 import httpx
 
-from reflexion.embedded.catalog import demo_file
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.engine import EmbeddedEngine
 from reflexion.embedded.gguf import read_header
+from reflexion.embedded.packages import DEMO_MODELS, demo_file
 from reflexion.embedded.runner import physical_cores
 from reflexion.embedded.worker import PROMPT_CACHE_MIB
 from tests.embedded.test_life import children

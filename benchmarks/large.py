@@ -121,7 +121,8 @@ def on_the_double() -> bool:
 
 def on_the_engine(lines: int, window: int, num_predict: int) -> bool:
     """Document a generated module on the embedded engine, and say what it cost."""
-    from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+    from reflexion.embedded.engine import EmbeddedEngine
+    from reflexion.embedded.packages import DEMO_MODELS
 
     source = python_source(generated_module(lines), "generated")
     settings = RoleSettings.model_validate({"temperature": 0, "seed": 1, "num_predict": num_predict})

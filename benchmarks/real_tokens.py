@@ -16,7 +16,8 @@ from pathlib import Path
 from benchmarks.truth_source import CORPUS
 from reflexion.config import DOCS_ROLES, RoleSettings
 from reflexion.context import DocsContext
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import DEMO_MODELS
 from reflexion.errors import CallFailed
 from reflexion.evidence.verify import ALL_RULES, verify
 from reflexion.examples import Examples

@@ -22,7 +22,8 @@ def server_for(loaded: LoadedConfig, emit: "Emit") -> Iterator[tuple[Config, str
     if loaded.config.server.engine == "ollama":
         yield loaded.config, loaded.base_url
         return
-    from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+    from reflexion.embedded.engine import EmbeddedEngine
+    from reflexion.embedded.packages import DEMO_MODELS
     from reflexion.events import Note
 
     models = ", ".join(DEMO_MODELS)

@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from reflexion.embedded.catalog import demo_file
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import DEMO_MODELS, demo_file
 from tests.conformance.differences import DIFFERENCES, expectation_of
 from tests.conformance.subjects import KINDS, OWN_WINDOW, Kind, Subject
 from tests.ollama_double import ModelInfo, OllamaDouble, reply

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from reflexion.embedded.catalog import demo_file
 from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import demo_file
 
 Chat = Callable[..., httpx.Response]
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflexion.embedded.catalog import DEMO_MODELS, Catalog, demo_file
+from reflexion.embedded.catalog import Catalog
 from reflexion.embedded.gguf import read_header
+from reflexion.embedded.packages import DEMO_MODELS, demo_file
 
 
 def write_model(path: Path, window: int = 2048) -> Path:

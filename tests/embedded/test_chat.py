@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import DEMO_MODELS
 from reflexion.embedded.runner import BATCH_TOKENS, SPARE_CELLS
 from tests.embedded.conftest import Chat
 

@@ -8,7 +8,8 @@ import httpx
 import pytest
 from langchain_ollama import OllamaEmbeddings
 
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import DEMO_MODELS
 from tests.embedded.bert import SIZE as SIZE_OF_BERT
 from tests.embedded.bert import write_bert
 

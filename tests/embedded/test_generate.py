@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from reflexion.embedded.engine import DEMO_MODELS
+from reflexion.embedded.packages import DEMO_MODELS
 
 pytestmark = pytest.mark.embedded
 

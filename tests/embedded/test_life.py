@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine, check_installed
+from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import DEMO_MODELS, check_installed
 from reflexion.errors import ServerError
 
 HELLO = {

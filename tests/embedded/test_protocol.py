@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from reflexion.embedded.engine import DEMO_MODELS, EmbeddedEngine
+from reflexion.embedded.engine import EmbeddedEngine
+from reflexion.embedded.packages import DEMO_MODELS
 from tests.embedded.test_catalog import write_model
 
 pytestmark = pytest.mark.embedded

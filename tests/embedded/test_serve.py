@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from reflexion.cli import main
-from reflexion.embedded.engine import DEMO_MODELS, check_installed
+from reflexion.embedded.packages import DEMO_MODELS, check_installed
 from reflexion.errors import ServerError
 from tests.embedded.test_life import children, running, wait_until
 

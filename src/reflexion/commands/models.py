@@ -113,7 +113,7 @@ def _pull(loaded: "LoadedConfig") -> int:
 
 
 def _install_demo() -> int:
-    from reflexion.embedded.engine import missing_packages
+    from reflexion.embedded.packages import missing_packages
     from reflexion.installing.demo import install_demo
 
     if not missing_packages():
@@ -124,7 +124,7 @@ def _install_demo() -> int:
 
 
 def _show_demo() -> None:
-    from reflexion.embedded.engine import DEMO_MODELS, missing_packages
+    from reflexion.embedded.packages import DEMO_MODELS, missing_packages
 
     missing = [package[-1] for package in missing_packages()]
     if missing:

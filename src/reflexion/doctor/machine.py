@@ -68,7 +68,7 @@ def _sandbox_help(trouble: str) -> str:
 
 def check_parts(engine: str) -> Iterator[Check]:
     """Say which optional parts are there; what the engine in use needs is no option."""
-    from reflexion.embedded.engine import missing_packages
+    from reflexion.embedded.packages import missing_packages
 
     missing = {package[-1]: package for package in missing_packages()}
     needed = engine == "embedded"

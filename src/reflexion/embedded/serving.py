@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from reflexion.embedded.catalog import Catalog, demo_file
-from reflexion.embedded.engine import check_installed
+from reflexion.embedded.catalog import Catalog
+from reflexion.embedded.packages import check_installed, demo_file
 from reflexion.embedded.pool import Pool
 from reflexion.embedded.routes import Engine
 from reflexion.embedded.server import EngineServer

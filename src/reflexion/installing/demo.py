@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from reflexion.embedded.engine import missing_packages
+from reflexion.embedded.packages import missing_packages
 from reflexion.errors import ServerError
 
 STDERR = 2
