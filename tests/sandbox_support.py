@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -161,4 +161,4 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
 
 
 def job(code: str, *arguments: str, **limits: float) -> Job:
-    return Job({"driver.py": code.encode()}, ("driver.py", *arguments), replace(Limits(), **limits))  # type: ignore[arg-type]
+    return Job({"driver.py": code.encode()}, ("driver.py", *arguments), Limits()._replace(**limits))  # type: ignore[arg-type]

@@ -61,7 +61,7 @@ def test_off_is_unavailable_with_the_reason() -> None:
 
 
 def test_limits_follow_the_settings() -> None:
-    assert Limits.of(SandboxSettings(wall_s=3, memory_mib=100)) == replace(Limits(), wall_s=3, memory_mib=100)
+    assert Limits.of(SandboxSettings(wall_s=3, memory_mib=100)) == Limits()._replace(wall_s=3, memory_mib=100)
 
 
 def test_what_a_job_sees(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

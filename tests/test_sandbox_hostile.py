@@ -11,7 +11,7 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -294,7 +294,7 @@ def test_what_must_not_work_does_not(name: str, sandbox: Sandbox, host: Host) ->
 @pytest.mark.parametrize("name", WILD)
 def test_what_runs_wild_ends(name: str, sandbox: Sandbox, host: Host) -> None:
     wild = WILD[name]
-    limits = replace(LIMITS, wall_s=SHORT_S if wild.timed_out else LIMITS.wall_s, cpu_s=1)
+    limits = LIMITS._replace(wall_s=SHORT_S if wild.timed_out else LIMITS.wall_s, cpu_s=1)
     with watched() as watch:
         done = run(sandbox, wild.code, host, watch, limits)
     assert wild.exit_code is None or done.exit_code == wild.exit_code, done

@@ -7,9 +7,8 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
@@ -218,8 +217,7 @@ def schema_text() -> str:
     return json.dumps(Config.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedConfig:
+class LoadedConfig(NamedTuple):
     """A checked configuration, where it came from, and what its user should be told about it."""
 
     config: Config

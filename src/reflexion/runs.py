@@ -256,7 +256,7 @@ def entry_of(source: str, output: str, result: "Result") -> dict[str, Any]:
         "examples": asdict(result.examples) if result.examples else None,
         "findings": [asdict(finding) for finding in result.findings],
         "rounds": list(result.rounds),
-        "calls": [asdict(call) for call in result.calls],
+        "calls": [call._asdict() for call in result.calls],
     }
 
 

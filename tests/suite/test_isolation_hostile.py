@@ -87,7 +87,7 @@ print("passed", flush=True)
 def test_one_that_does_not_answer_is_waited_for_until_the_time_is_up(name: str) -> None:
     sandbox = bubblewrap()
     with watched(), at_most(SOON_S), isolated(TAKEN_OVER + OVER[name], NAMES, sandbox, LIMITS) as both:
-        job = Job({**both.files, "suite.py": SMALL_SUITE.encode()}, ("suite.py",), replace(LIMITS, wall_s=1.5))
+        job = Job({**both.files, "suite.py": SMALL_SUITE.encode()}, ("suite.py",), LIMITS._replace(wall_s=1.5))
         done = sandbox.run(replace(job, channel=both.channel))
         assert (done.timed_out, b"passed" in done.stdout) == (True, False)
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -391,17 +391,17 @@ class Tampering:
             return done
         token = lines[0].split()[0]
         changed = {
-            "exit": replace(done, exit_code=0),
-            "no end": replace(done, result=b"".join(lines[:-1])),
-            "cut": replace(done, result=done.result[:-3]),
-            "end of none failed": replace(done, result=b"".join([*lines[:-1], token + b" run end 0\n"])),
-            "one missing": replace(done, result=b"".join(line for line in lines if b" test " not in line)),
-            "other token": replace(done, result=done.result + b"0 run end 1\n"),
-            "twice": replace(done, result=done.result + lines[-1]),
-            "garbage": replace(done, result=done.result + bytes(range(256))),
-            "nothing": replace(done, result=b""),
-            "more tests": replace(done, result=done.result.replace(b" collected ", b" collected 616263 ")),
-            "late": replace(done, timed_out=True),
+            "exit": done._replace(exit_code=0),
+            "no end": done._replace(result=b"".join(lines[:-1])),
+            "cut": done._replace(result=done.result[:-3]),
+            "end of none failed": done._replace(result=b"".join([*lines[:-1], token + b" run end 0\n"])),
+            "one missing": done._replace(result=b"".join(line for line in lines if b" test " not in line)),
+            "other token": done._replace(result=done.result + b"0 run end 1\n"),
+            "twice": done._replace(result=done.result + lines[-1]),
+            "garbage": done._replace(result=done.result + bytes(range(256))),
+            "nothing": done._replace(result=b""),
+            "more tests": done._replace(result=done.result.replace(b" collected ", b" collected 616263 ")),
+            "late": done._replace(timed_out=True),
         }
         return changed[self.change]
 

@@ -4,9 +4,8 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reflexion import __version__
 from reflexion.config import LoadedConfig, SandboxSettings
@@ -18,8 +17,7 @@ from reflexion.prompts import Prompts
 from reflexion.serving import server_for
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What the command line asks for. ``overrides`` returns settings in the nesting of config.json; it may raise
     UsageError.
     """

@@ -54,7 +54,7 @@ def check_served(config: Config, base_url: str, others: Mapping[str, str], promp
             served.fits = look_up(config, server)
             # Further roles are those of `reflexion code`, where the configuration has models of their own for them.
             further = tuple(role for role in Role if role in config.model_registry and role not in DOCS_ROLES)
-            served.fits += look_up(config, server, further)
+            served.fits += look_up(config, server, further) if further else []
             loaded, checks = _check_loaded(server)
     except ReflexionError as error:
         served.checks += [*_server_trouble(error, base_url, others), *_not_looked_up(config)]

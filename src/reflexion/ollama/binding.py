@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,8 +22,7 @@ class Remote(NamedTuple):
     error: ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """A role and its model: ``binding``, or ``trouble`` which says why there is none.
 
     ``near`` is the installed model that may be meant where the model is missing, ``size`` its bytes on disk, ``asked``
@@ -67,9 +65,9 @@ def refuse_remote(config: Config, base_url: str) -> None:
 def look_up(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) -> list[Fit]:
     """Look at the model of every role; trouble with one says nothing of the others.
 
-    Raises ServerUnreachable, NotOllama and ServerError where nothing at all can be looked up.
+    ``server`` has told its version: whatever else answers at its address says so there. Raises ServerUnreachable and
+    ServerError where nothing at all can be looked up.
     """
-    server.version()
     installed = server.installed()
     names = {full_name(name): name for name in installed}
     seen: dict[str, Fit] = {}
@@ -86,6 +84,7 @@ def bind(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) -> 
     Raises ServerUnreachable, NotOllama, ModelMissing (all missing models in one line) or ConfigError (a model that
     the server would run on another host, or that cannot write).
     """
+    server.version()
     fits = look_up(config, server, roles)
     missing = [fit for fit in fits if isinstance(fit.trouble, ModelMissing)]
     if missing:
@@ -115,12 +114,12 @@ def nearest(model: str, installed: Sequence[str]) -> str:
 def _look_up(config: Config, server: Server, fit: Fit, name: str | None, installed: Mapping[str, Installed]) -> Fit:
     if name is None:
         trouble = ModelMissing(f"{fit.model} is not installed")
-        return replace(fit, trouble=trouble, near=nearest(fit.model, list(installed)))
+        return fit._replace(trouble=trouble, near=nearest(fit.model, list(installed)))
     try:
         info = server.show(name, installed[name].digest)
     except ReflexionError as error:
-        return replace(fit, trouble=error)
-    return replace(fit, info=info, size=installed[name].size, trouble=_trouble(config, fit.model, info))
+        return fit._replace(trouble=error)
+    return fit._replace(info=info, size=installed[name].size, trouble=_trouble(config, fit.model, info))
 
 
 def _trouble(config: Config, model: str, info: ModelInfo) -> ConfigError | None:
@@ -135,7 +134,7 @@ def _trouble(config: Config, model: str, info: ModelInfo) -> ConfigError | None:
 def _fit(config: Config, role: Role, fit: Fit, roles: Sequence[Role]) -> Fit:
     """Return what was found of a model as what it is for one of its roles."""
     if fit.trouble is not None or fit.info is None:
-        return replace(fit, role=role)
+        return fit._replace(role=role)
     window, info = config.window(fit.model, roles), fit.info
     binding = Binding(
         role=role,
@@ -145,7 +144,7 @@ def _fit(config: Config, role: Role, fit: Fit, roles: Sequence[Role]) -> Fit:
         can_think="thinking" in info.capabilities,
         digest=info.digest,
     )
-    return replace(fit, role=role, binding=binding, asked=window)
+    return fit._replace(role=role, binding=binding, asked=window)
 
 
 def _missing(fits: Sequence[Fit], url: str) -> str:

@@ -10,8 +10,8 @@ import socket
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
 from types import TracebackType
+from typing import NamedTuple
 
 from reflexion.errors import DeadlineExceeded, ReplyRunaway
 
@@ -19,8 +19,7 @@ LONGEST_UNIT = 256
 LONGEST_REPEATED = 3_000
 
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
+class Deadlines(NamedTuple):
     """Limits of one call, in seconds. ``first_token_s`` includes loading the model and reading the prompt."""
 
     first_token_s: float = 600

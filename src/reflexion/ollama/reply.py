@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -38,8 +38,7 @@ class Message(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """A role bound to an installed model. ``window`` is the num_ctx of every call, in tokens."""
 
     role: Role
@@ -50,8 +49,7 @@ class Binding:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallStats:
+class CallStats(NamedTuple):
     """One request to the server, whatever came of it. Times in seconds, as the server counts them.
 
     ``waited_s`` is what it waited at the gate before ``wall_s`` began.
@@ -69,8 +67,7 @@ class CallStats:
     waited_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A whole reply. ``parsed`` is set for structured calls, or ``trouble`` says why nothing could be read."""
 
     text: str
@@ -206,7 +203,7 @@ class Received:
 
 def plain_calls(stats: Sequence[CallStats]) -> list[dict[str, Any]]:
     """Return calls as plain values, for a graph's state and for the record."""
-    return [asdict(item) for item in stats]
+    return [item._asdict() for item in stats]
 
 
 def total(stats: Sequence[CallStats], name: str) -> float:

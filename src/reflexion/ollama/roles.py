@@ -238,7 +238,7 @@ class Models:
         except ReplyRejected as error:
             return _Reading(None, error.text, str(error), error)
         value, trouble = structured.read(reply.text, schema)
-        return _Reading(replace(reply, parsed=value) if value is not None else None, reply.text, trouble)
+        return _Reading(reply._replace(parsed=value) if value is not None else None, reply.text, trouble)
 
     def _think(self, binding: Binding) -> bool | str | None:
         if not binding.can_think or binding.model in self._cannot_think:

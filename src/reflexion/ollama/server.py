@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import httpx
@@ -21,8 +20,7 @@ LARGEST_ANSWER = 32_000_000
 SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(NamedTuple):
     """What the server says of one installed model. ``context_length`` is its own window in tokens, 0 if unknown."""
 
     name: str

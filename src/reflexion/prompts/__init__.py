@@ -2,17 +2,16 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from reflexion.config import LoadedConfig
 from reflexion.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class Prompts:
+class Prompts(NamedTuple):
     """The words of one pipeline: role -> key -> template. ``origin`` says where each came from."""
 
     words: Mapping[str, Mapping[str, str]]

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from reflexion.errors import SandboxError
 from reflexion.sandbox.capture import Capture, capturing, last_line
@@ -44,8 +45,7 @@ INFO_BYTES = 4096
 PAUSE_S = 0.0005
 
 
-@dataclass(frozen=True, slots=True)
-class InnerDescriptors:
+class InnerDescriptors(NamedTuple):
     """What the inner bubblewrap is given, and the job is not: where to say its first process, the leash, and where to
     read the filter for system calls from (None: no filter).
     """
@@ -218,8 +218,7 @@ def _inner(seen: Sequence[str], files: str, limits: Limits, variables: dict[str,
     return [*options, "--"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Init:
+class _Init(NamedTuple):
     """The first process of the inner namespace, by its number and a descriptor."""
 
     pid: int

@@ -5,15 +5,14 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reflexion.sandbox.job import MIB, Limits
 
 ROOM = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(NamedTuple):
     """Descriptors of the files for stdout, stderr and the result."""
 
     stdout: int

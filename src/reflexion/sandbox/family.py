@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 ROUNDS = 50
 PAUSE_S = 0.02
@@ -15,8 +16,7 @@ PS = ("/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,lstart=")
 PS_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A process that is not a zombie. ``start`` tells it from a later one with the same number."""
 
     parent: int

@@ -6,8 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reflexion.errors import SandboxUnavailable
 
@@ -17,8 +17,7 @@ PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")
 LINKS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreter:
+class Interpreter(NamedTuple):
     """An executable by its full path, and what must be visible so that it starts: folders and files."""
 
     executable: str

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from reflexion.sandbox.tree import Tree
 
@@ -20,8 +20,7 @@ TEMPORARY_PREFIX = "reflexion-sandbox-"
 OLD_S = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What one job may use. Names end in their unit: seconds, MiB, KiB."""
 
     wall_s: float = 20.0
@@ -56,7 +55,7 @@ class Job:
 
     files: Mapping[str, bytes]
     arguments: tuple[str, ...]
-    limits: Limits = Limits()
+    limits: Limits = Limits()  # noqa: RUF009 (a named tuple is immutable)
     channel: int | None = None
     """A descriptor that the child inherits as well; REFLEXION_CHANNEL_FD names it there. It stays open here."""
     until: int | None = None
@@ -76,8 +75,7 @@ def _check_path(path: str) -> None:
         raise ValueError(f"{path!r} is no relative path inside the job's folder")
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(NamedTuple):
     """How a job ended.
 
     Nothing here is proof: the code that ran can exit with 0, print and write to the result's file what it likes.

@@ -8,7 +8,7 @@ kernel's largest attack surface.
 import errno
 import platform
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # From linux/filter.h and linux/seccomp.h: load a word of the record about the call, compare, return.
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -20,8 +20,7 @@ _NEW_NAMESPACES = 0x7E020000
 _SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 
 
-@dataclass(frozen=True, slots=True)
-class _Architecture:
+class _Architecture(NamedTuple):
     audit: int
     clone: int
     socket: int

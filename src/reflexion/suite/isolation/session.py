@@ -91,7 +91,7 @@ def _run(sandbox: Sandbox, job: Job, channel: socket.socket, candidate: _Candida
 
 def _job(candidate: str, limits: Limits) -> Job:
     files = {"serve.py": SERVE.encode(), f"{TARGET}.py": candidate.encode("utf-8", "surrogatepass")}
-    return Job({**files, **_package("server.py")}, ("serve.py",), replace(limits, wall_s=limits.wall_s + LONGER_S))
+    return Job({**files, **_package("server.py")}, ("serve.py",), limits._replace(wall_s=limits.wall_s + LONGER_S))
 
 
 def _files(names: Collection[str]) -> dict[str, bytes]:
