@@ -1,12 +1,15 @@
 """Scores, fixes and stops: plain arithmetic."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from reflexion.evidence.finding import Finding
 from reflexion.rounds import Round, best_round, stop_reason
-from reflexion.verdict import GENERIC_FIX, Critique, at_bar, average, choose_fix, is_degenerate, sanitise
+from reflexion.verdict import GENERIC_FIX, LONGEST_FIX, Critique, at_bar, average, choose_fix, is_degenerate, sanitise
 
 ERROR = Finding("T004", "error", 7, "the fence is never closed.", "```python", "Close the fence.")
 WARNING = Finding("T005", "warning", 9, "may be cut.", "", "End the sentence.")
@@ -41,6 +44,29 @@ def test_the_average_is_the_rounded_mean_and_in_range(accuracy: int, completenes
 def test_degenerate_fixes(fix: str) -> None:
     assert is_degenerate(fix)
     assert sanitise(fix) == GENERIC_FIX
+
+
+@pytest.mark.parametrize(
+    ("within", "beyond"),
+    [
+        ("abcde", "abcd"),
+        ("wrong type wrong type wrong", "wrong type wrong type wrong type"),
+        ("Wrong type, wrong TYPE here wrong Type,", "Wrong type, wrong TYPE, WRONG Type,"),
+        ("name the type ".ljust(LONGEST_FIX, "."), "name the type ".ljust(LONGEST_FIX + 1, ".")),
+    ],
+)
+def test_where_a_fix_begins_to_say_nothing(within: str, beyond: str) -> None:
+    assert not is_degenerate(within)
+    assert is_degenerate(beyond)
+
+
+@pytest.mark.parametrize("name", ["technical_accuracy", "completeness"])
+@pytest.mark.parametrize("value", [-1, 101, "95", 95.5, True, None])
+def test_a_sub_score_out_of_range_or_of_another_type_is_no_verdict(name: str, value: object) -> None:
+    verdict = {"technical_accuracy": 0, "completeness": 100, "single_critical_fix": ""}
+    assert Critique.model_validate_json(json.dumps(verdict)).completeness == 100
+    with pytest.raises(ValidationError):
+        Critique.model_validate_json(json.dumps(verdict | {name: value}))
 
 
 @pytest.mark.parametrize("fix", ["Fix the type.", "In `add`, state that b defaults to 1."])
