@@ -50,7 +50,9 @@ def test_the_wait_in_the_queue_is_in_load_duration(subject: Subject) -> None:
     asked = list(subject.models[:2]) * 2
     with ThreadPoolExecutor(len(asked)) as pool:
         answers = list(pool.map(lambda model: subject.chat(model=model, options={"num_predict": 1}), asked))
-    assert max(answer["load_duration"] for answer in answers) > 2 * min(answer["load_duration"] for answer in answers)
+    last = max(answers, key=lambda answer: int(answer["total_duration"]))
+    # One token is quick, and one load is a fourth of it at most: the most of it is that it waited for the others.
+    assert last["load_duration"] > 0.6 * last["total_duration"]
 
 
 def endless(subject: Subject, *, stream: bool) -> Body:
