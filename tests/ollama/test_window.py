@@ -15,6 +15,8 @@ from reflexion.ollama.window import (
     MOST_SHARE,
     PROMPTS_KEPT,
     PROMPTS_TO_LOWER,
+    SMALLEST_REPLY,
+    TOKENS_PER_MESSAGE,
     TokenEstimate,
     TokenEstimates,
     check_read_whole,
@@ -41,6 +43,20 @@ def taught(estimate: TokenEstimate, shares: Sequence[float]) -> TokenEstimate:
 
 def share_of(estimate: TokenEstimate) -> float:
     return estimate(prompt(0)) / estimate_tokens(prompt(0))
+
+
+@pytest.mark.parametrize(
+    ("texts", "tokens"),
+    [
+        ([], 1),
+        ([""], 1 + TOKENS_PER_MESSAGE),
+        (["x" * 300], 101 + TOKENS_PER_MESSAGE),
+        (["x" * 300, "y" * 30], 111 + 2 * TOKENS_PER_MESSAGE),
+        (["\u00e4\u4e16" + "x" * 300 + "\U0001f600"], 104 + TOKENS_PER_MESSAGE),
+    ],
+)
+def test_three_characters_are_a_token_and_one_outside_of_ascii(texts: list[str], tokens: int) -> None:
+    assert estimate_tokens(texts) == tokens
 
 
 @given(st.lists(st.text(max_size=400), max_size=5))
@@ -124,11 +140,40 @@ def test_the_room_for_a_reply_follows_the_estimate_it_is_given() -> None:
     assert room_for_reply(prompt(0), window, 1_200, "GENERATOR (gen)", learned) == 1_200
 
 
+@pytest.mark.parametrize("wanted", [100, SMALLEST_REPLY, 4_000])
+def test_the_least_room_is_what_was_asked_for_or_a_useful_reply(wanted: int) -> None:
+    least = min(wanted, SMALLEST_REPLY)
+    window = estimate_tokens(prompt(0)) + least
+    assert room_for_reply(prompt(0), window, wanted, "CRITIC (critic)") == least
+    with pytest.raises(PromptTooLarge, match=f"room for a reply of {least}; raise num_ctx"):
+        room_for_reply(prompt(0), window - 1, wanted, "CRITIC (critic)")
+
+
+@pytest.mark.parametrize(("share", "begun"), [(0.7, 0.7), (0.1, LEAST_SHARE), (9.0, MOST_SHARE)])
+def test_what_another_run_learned_is_a_beginning_and_no_more(share: float, begun: float) -> None:
+    estimate = TokenEstimate()
+    estimate.expect(share)
+    assert estimate.share == begun
+    taught(estimate, [0.8] * PROMPTS_TO_LOWER)
+    learned = estimate.share
+    assert learned == pytest.approx(0.8 * MARGIN, abs=0.01)
+    estimate.expect(share)
+    assert estimate.share == learned
+
+
 @pytest.mark.parametrize(("counted", "said"), [(8192, "filled the window"), (50, "it was cut")])
 def test_a_prompt_that_the_server_cut_is_told(counted: int, said: str) -> None:
     with pytest.raises(PromptTooLarge, match=said):
         check_read_whole(prompt(0), counted, 8192, "CRITIC (critic)")
 
 
-def test_a_prompt_that_was_read_whole_passes() -> None:
-    check_read_whole(prompt(0), 3_500, 8192, "CRITIC (critic)")
+@pytest.mark.parametrize("counted", [3_500, 8191])
+def test_a_prompt_that_was_read_whole_passes(counted: int) -> None:
+    check_read_whole(prompt(0), counted, 8192, "CRITIC (critic)")
+
+
+def test_a_token_is_ten_characters_at_most_and_white_space_counts_once() -> None:
+    text = "x" * 500 + " \n" * 900 + "y" * 499
+    check_read_whole([text], 100, 8192, "CRITIC (critic)")
+    with pytest.raises(PromptTooLarge, match="read 99 tokens of a prompt of at least 100: it was cut"):
+        check_read_whole([text], 99, 8192, "CRITIC (critic)")
