@@ -47,8 +47,6 @@ def _validate(text: str, model: type[T]) -> tuple[T | None, str]:
         if first["type"] == "json_invalid":
             return None, "the reply is not one complete JSON object"
         return None, f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
-    except RecursionError:
-        return None, "the reply is nested too deeply"
 
 
 def _without(node: object, keys: frozenset[str]) -> object:
