@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reflexion.keep import CLOSE, HOMELESS_TITLE, OPEN, Block, extract, insert, without_blocks
@@ -194,6 +194,7 @@ ORDINARY_PAGE = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(ORDINARY_PAGE, st.lists(ORDINARY, max_size=12).map("\n".join))
+@example("More text.\n<!-- keep -->\n<!-- /keep -->", "More text.\n\n\nText.")
 def test_twice_is_once(old: str, new: str) -> None:
     once = moved(old, new)
     assert moved(once, once) == once

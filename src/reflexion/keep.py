@@ -372,18 +372,23 @@ def _page(lines: Sequence[str]) -> str:
 
 def _joined(lines: Sequence[str], places: Mapping[int, Sequence[Block]], homeless: Sequence[Block]) -> str:
     out: list[str] = []
+    behind = False
     for number in range(len(lines) + 1):
         for block in places.get(number, ()):
-            out += [*_gap(out), *block.text.split("\n")]
-        if places.get(number) and number < len(lines) and not _is_blank(lines[number]):
-            out.append("")
-        out += lines[number : number + 1]
+            out = [*_with_gap(out), *block.text.split("\n")]
+            behind = True
+        for line in lines[number : number + 1]:
+            if not (behind and _is_blank(line)):
+                out = [*_with_gap(out), line] if behind else [*out, line]
+                behind = False
     if homeless:
-        out += [*_gap(out), f"## {HOMELESS_TITLE}"]
+        out = [*_with_gap(out), f"## {HOMELESS_TITLE}"]
         for block in homeless:
             out += ["", *block.text.split("\n")]
     return _page(out)
 
 
-def _gap(out: Sequence[str]) -> list[str]:
-    return [""] if out and not _is_blank(out[-1]) else []
+def _with_gap(out: Sequence[str]) -> list[str]:
+    """Return the lines with one blank line at their end, which is what is left around a block that goes elsewhere."""
+    last = next((number for number in range(len(out), 0, -1) if not _is_blank(out[number - 1])), 0)
+    return [*out[:last], ""] if last else []
