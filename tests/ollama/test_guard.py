@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflexion.errors import PromptTooLarge, ReplyRunaway
-from reflexion.ollama.guard import RunawayDetector, repeated_unit
+from reflexion.ollama.guard import LONGEST_UNIT, RunawayDetector, repeated_unit
 from reflexion.ollama.window import check_read_whole, estimate_tokens, room_for_reply
 
 TABLE = "| name | value |\n| --- | --- |\n" + "".join(f"| ERROR_{n} | {n} |\n" for n in range(300))
@@ -38,6 +38,46 @@ def test_what_ends_by_itself_is_not_cut(text: str) -> None:
 def test_endless_units_are_found(unit: str) -> None:
     with pytest.raises(ReplyRunaway, match="without end"):
         feed("A fair beginning.\n" + unit * 4000)
+
+
+@pytest.mark.parametrize(
+    ("unit", "certain"),
+    [
+        (" ", 400),
+        (" \n", 400),
+        ("../", 3_000),
+        ("x" * 14 + "y", 3_000),
+        ("x" * 15 + "y", 1_200),
+        ("x" * 199 + "y", 1_600),
+    ],
+    ids=["blank", "blank lines", "short", "fifteen", "sixteen", "long"],
+)
+def test_how_much_of_a_unit_is_certain(unit: str, certain: int) -> None:
+    endless = unit * 4_000
+    assert repeated_unit("A fair beginning." + endless[: certain - 1]) == ""
+    found = repeated_unit("A fair beginning." + endless[:certain])
+    assert len(found) == len(unit)
+    assert found in endless
+
+
+@pytest.mark.parametrize(("length", "found"), [(LONGEST_UNIT, True), (LONGEST_UNIT + 1, False)])
+def test_the_longest_unit_that_is_looked_for(length: int, found: bool) -> None:
+    unit = "".join(chr(0x4E00 + number) for number in range(length))
+    assert bool(repeated_unit(unit * 20)) == found
+
+
+def test_what_is_repeated_is_shown_in_short() -> None:
+    with pytest.raises(ReplyRunaway, match=r"^the model: the reply repeats '.{37}\.\.\.' without end and was cut"):
+        feed("a sentence that is longer than forty characters; " * 40)
+
+
+def test_few_lines_are_no_runaway_before_there_are_many_of_them() -> None:
+    lines = [f"- `{name}` is a number.\n" for name in "abcd"]
+    watched = RunawayDetector.lines_watched
+    mixed = "".join(lines[(number * number + number // 3) % 4] for number in range(watched - 1))
+    feed(mixed + " " * 200, 1)
+    five = "".join([*lines, "- none is.\n"][(number * number + number // 3) % 5] for number in range(watched * 4))
+    feed(five, 1)
 
 
 def test_a_handful_of_lines_in_any_order_is_found() -> None:
