@@ -143,8 +143,10 @@ class _Verdict(Verdict):
         known = {self._before[name]} if name in self._before else self._endings.get(base(name), set())
         if known:
             return record.outcome in TOLERATED and record.outcome in known
-        # It did not come to run before. What a mark or a fixture says is the tests' own.
-        return record.outcome == "xfailed" or (record.outcome == "skipped" and not record.raised)
+        # It did not come to run before. What a mark or a fixture says is the tests' own; what it raises may not be.
+        if record.outcome == "xfailed":
+            return record.raised != "XFailed"
+        return record.outcome == "skipped" and not record.raised
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class Reporter:
         try:
             value = yield
         except BaseException as error:
-            self._test.raised = f"{type(error).__name__}"
+            self._test.raised = "XFailed" if isinstance(error, pytest.xfail.Exception) else f"{type(error).__name__}"
             raise
         if self._test.name == self.name_of(pyfuncitem.nodeid):
             self._test.returned = True
