@@ -11,6 +11,8 @@ import pytest
 from reflexion.config import SandboxSettings
 from reflexion.healing.blame import Blame
 from reflexion.healing.folder import modules_below, runner_for, survey
+from reflexion.healing.judge import Judge
+from reflexion.healing.module import load_module
 from reflexion.healing.project import find_project
 from reflexion.healing.runner import Runner, limits_for
 from reflexion.healing.turns import Turns
@@ -252,9 +254,24 @@ def test_a_file_of_which_every_test_is_skipped_then_is_not_healed(tmp_path: Path
     broken = RIGHT.replace("def plus(number):", "def plus(number:")
     turns = turns_of(tmp_path, FILES | {"src/one.py": broken, "tests/test_one.py": about})
     judge = turns.judge("src/one.py")
-    done = judge(RIGHT.replace("READY = True", "READY = False"))
-    assert (done.passed, done.reason) == (False, "tests/test_one.py: no test of it passes")
+    project = find_project(load_module(tmp_path / "src" / "one.py"), tmp_path / "tests")
+    runner = Runner(project, bubblewrap(), limits_for(LIMIT_S, 512), sys.executable, (project.name,))
+    for one in (judge, Judge(runner, frozenset())):
+        done = one(RIGHT.replace("READY = True", "READY = False"))
+        assert (done.passed, done.reason) == (False, "tests/test_one.py: no test of it passes")
+        assert one(RIGHT).passed
+
+
+def test_a_file_that_is_skipped_whatever_the_modules_say_keeps_nothing_from_being_healed(tmp_path: Path) -> None:
+    elsewhere = "import sys\nimport pytest\nimport one\n\n"
+    elsewhere += "pytestmark = pytest.mark.skipif(sys.version_info > (3,), reason='old')\n\n\n"
+    elsewhere += "def test_old():\n    assert one.half(4) == 2\n"
+    broken = RIGHT.replace("def plus(number):", "def plus(number:")
+    turns = turns_of(tmp_path, FILES | {"src/one.py": broken, "tests/test_old.py": elsewhere})
+    judge = turns.judge("src/one.py")
     assert judge(RIGHT).passed
+    turns.heal("src/one.py", judge, RIGHT)
+    assert turns.last_run()[1]
 
 
 def test_what_is_kept_makes_no_skip_an_old_one(tmp_path: Path) -> None:

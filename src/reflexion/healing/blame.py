@@ -1,7 +1,7 @@
 """Whose affair a failing test is: the modules in its traceback; else those that its file imports, and it uses."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from reflexion.healing.runner import Ran, Runner
@@ -40,18 +40,36 @@ class Blame:
 
         What else stands in the file, helpers and fixtures, is any test's.
         """
-        file, _, rest = test.partition("::")
-        path = next((one for end in ends(file) for one in self._files if one.as_posix().endswith(f"/{end}")), None)
-        return frozenset(self._always | (self._imported(path, base(rest.partition("::")[0])) if path else set()))
+        path = self._file(test)
+        first = base(test.partition("::")[2].partition("::")[0])
+        return frozenset(self._always | (self._imported(path, first) if path else set()))
+
+    def decides(self, file: str) -> bool:
+        """Return whether modules may decide which tests of a file are skipped: what stands in it outside of functions,
+        or a conftest.py, uses them, or that is not known.
+        """
+        path = self._file(file)
+        if path is None or self._always:
+            return True
+        tree, bound = self._text(path)
+        used = set(_names_outside_of_functions(tree.body))
+        return not tree.body or any(name in used or name == ALL for name, _ in bound)
+
+    def _file(self, test: str) -> Path | None:
+        name = test.partition("::")[0]
+        return next((one for end in ends(name) for one in self._files if one.as_posix().endswith(f"/{end}")), None)
 
     def _imported(self, path: Path, test: str) -> set[str]:
+        tree, bound = self._text(path)
+        used = _names_but_of_other_tests(tree, test)
+        return {module for name, module in bound if name in used} or {module for _, module in bound}
+
+    def _text(self, path: Path) -> tuple[ast.Module, list[tuple[str, str]]]:
         if path not in self._read:
             tree = read_suite(path.read_bytes().decode("utf-8", "replace")).tree
             there = path.relative_to(self._runner.project.root).parent.as_posix()
             self._read[path] = tree, list(self._bound(tree, there))
-        tree, bound = self._read[path]
-        used = _names_but_of_other_tests(tree, test)
-        return {module for name, module in bound if name in used} or {module for _, module in bound}
+        return self._read[path]
 
     def _bound(self, tree: ast.Module, there: str) -> Iterator[tuple[str, str]]:
         """Yield the names that imports bind, each with a module that it may be from."""
@@ -108,3 +126,13 @@ def _names_but_of_other_tests(tree: ast.Module, test: str) -> set[str]:
     ]
     nodes = [node for node in tree.body if node not in others]
     return {ALL, *(one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name))}
+
+
+def _names_outside_of_functions(body: Iterable[ast.AST]) -> Iterator[str]:
+    for node in body:
+        parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts = [*node.decorator_list, node.args]
+        if isinstance(node, ast.Name):
+            yield node.id
+        yield from _names_outside_of_functions(parts)

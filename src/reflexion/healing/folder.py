@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from reflexion.errors import InputError
-from reflexion.healing.measure import Measure
 from reflexion.healing.module import Module, load_module
 from reflexion.healing.project import Project, is_test
 from reflexion.healing.runner import ALL_SKIPPED, Runner
@@ -33,12 +32,12 @@ def survey(
     Raises InputError where the tests cannot judge anything, or where a test fails and is about none of the modules.
     """
     first = runner.first()
-    run = Measure(first, first, runner.project).verdict(first)
+    turns = Turns(runner, first, modules, tests, folder, allow)
+    run = turns.measure.verdict(first)
     if run.reason == ALL_SKIPPED:
         raise InputError(f"{runner.project.tests[0]}: {ALL_SKIPPED}")
     if run.passed and not first.told.imported:
         raise InputError(f"{printable(folder)}: the tests never import anything of it, so they say nothing about it")
-    turns = Turns(runner, first, modules, tests, folder, allow)
     if not run.passed and not turns.waiting():
         raise InputError(
             f"{printable(folder)}: no module of it is in the traceback of a failing test or imported by its file"

@@ -38,7 +38,7 @@ class Judge:
     def __init__(self, runner: Runner, allow: frozenset[str], turn: Turn | None = None) -> None:
         self.project, self._runner, self._allow, self._turn = runner.project, runner, allow, turn
         first = turn.measure.now if turn is not None else runner.first()
-        self._measure = turn.measure if turn is not None else Measure(first, first, self.project)
+        self._measure = turn.measure if turn is not None else Measure(first, first, self.project, Blame(runner))
         self.text = turn.text if turn is not None else self.project.module.text
         self._runs = {self.text: first}
         self.original = self._verdict(first)
@@ -92,18 +92,18 @@ class Judge:
     def _verdict(self, ran: Ran) -> SuiteRun:
         turn, measure = self._turn, self._measure
         if turn is None:
-            return measure.verdict(ran)
-        others = frozenset(test for test in ran.failed if not self._is_mine(test, ran, turn))
-        return measure.verdict(ran, others | (frozenset(measure.now.broken) - turn.scope), turn.scope)
+            return measure.verdict(ran, scope=frozenset(measure.first.broken))
+        new = ran.failed.difference(measure.now.tests)
+        excused = (measure.now.failed & ran.failed) | measure.now.broken.keys()
+        excused = (excused - turn.scope) | {test for test in new if not self._is_mine(test, ran, turn.blame)}
+        return measure.verdict(ran, excused, turn.scope)
 
-    def _is_mine(self, test: str, ran: Ran, turn: Turn) -> bool:
-        """Return whether a failing test is this module's affair. One that could not be collected before is not, where
-        neither its traceback nor the text of its file names the module.
+    def _is_mine(self, test: str, ran: Ran, blame: Blame) -> bool:
+        """Return whether a failing test that could not be collected before is this module's affair: it is, where its
+        traceback or the text of its file names the module.
         """
-        if test in turn.scope or test in turn.measure.now.tests:
-            return test in turn.scope or test not in turn.measure.now.failed
         name = self.project.name
-        return name in turn.blame.named(ran, test) or name in turn.blame.imported(test)
+        return name in blame.named(ran, test) or name in blame.imported(test)
 
     def _unseen(self, ran: Ran) -> list[str]:
         """Return the files of tests that cannot be collected because of the module."""

@@ -6,7 +6,7 @@ it counts for nothing but what passed and what failed, so that no candidate can 
 
 from collections import Counter
 
-from reflexion.healing.blame import ends
+from reflexion.healing.blame import Blame, ends
 from reflexion.healing.project import Project
 from reflexion.healing.runner import Ran, is_below, tests_by_text
 from reflexion.suite.result import SuiteRun
@@ -16,8 +16,8 @@ from reflexion.suite.run import base
 class Measure:
     """``first`` is a run of the project as the user has it, ``now`` one with what was kept since; the same at first."""
 
-    def __init__(self, first: Ran, now: Ran, project: Project) -> None:
-        self.first, self.now = first, now
+    def __init__(self, first: Ran, now: Ran, project: Project, blame: Blame) -> None:
+        self.first, self.now, self._blame = first, now, blame
         self._by_text = () if first.is_complete else tests_by_text(project)
         came_to_run = now.passed | now.failed
         self._before = {name: how for name, how in now.outcomes.items() if name in came_to_run} | first.outcomes
@@ -53,11 +53,13 @@ class Measure:
     def _hollow(self, ran: Ran, scope: frozenset[str], excused: frozenset[str]) -> str:
         """Say where no test passes of a file in ``scope``, which could not be collected before.
 
-        Of some of them, not of all, the tests may fail for a reason that is excused.
+        Of some of them, not of all, the tests may fail for a reason that is excused, or be skipped whatever the modules
+        that are to be healed say.
         """
         files = sorted(scope & {*self.first.broken, *self.now.broken})
         full = [one for one in files if any(is_below(name, one) for name in ran.passed)]
         fair = [one for one in files if any(is_below(name, one) for name in ran.failed & excused)] if full else []
+        fair += [one for one in files if not self._blame.decides(one)] if full else []
         hollow = [one for one in files if one not in full and one not in fair]
         return f"{hollow[0] or 'the tests'}: no test of it passes" if hollow else ""
 

@@ -197,7 +197,8 @@ class Runner:
     def named(self, text: str) -> list[str]:
         """Return the modules to be healed that a text of pytest names, by their paths or in full, the last one last."""
         text = _PLACE.sub("", text.replace(f"{self.project.root}/", ""))
-        found = {name: list(re.finditer(rf"(?<![\w./-]){re.escape(name)}\b", text)) for name in self.modules}
+        there = [name for name in self.modules if name in text]
+        found = {name: list(re.finditer(rf"(?<![\w./-]){re.escape(name)}\b", text)) for name in there}
         return sorted((name for name in found if found[name]), key=lambda name: found[name][-1].start())
 
 

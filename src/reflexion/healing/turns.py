@@ -53,6 +53,11 @@ class Turns:
         self._now, self._blamed = first, self._blame.of(first)
 
     @property
+    def measure(self) -> Measure:
+        """Return what a run is measured by now."""
+        return Measure(self._first, self._now, self._runner.project, self._blame)
+
+    @property
     def kept(self) -> Mapping[str, bytes]:
         """Return what stands in the places of modules by now."""
         return dict(self._kept)
@@ -100,8 +105,7 @@ class Turns:
         place.tried = self._changes
         place.scope |= {test for test, names in self._blamed.items() if name in names}
         own = replace(self._runner, project=self.project(name))
-        measure = Measure(self._first, self._now, own.project)
-        return Judge(own, self._allow, Turn(measure, self._blame, self.kept, place.text, frozenset(place.scope)))
+        return Judge(own, self._allow, Turn(self.measure, self._blame, self.kept, place.text, frozenset(place.scope)))
 
     def heal(self, name: str, judge: Judge, text: str) -> None:
         """Have what passed stand in its module's place, and remember what has to hold when it is written."""
@@ -118,7 +122,7 @@ class Turns:
         Returns how much further it is, "" where none is.
         """
         place, best, text = self._places[name], (0, 0, 0), ""
-        measure = Measure(self._first, self._now, self._runner.project)
+        measure = self.measure
         for one in dict.fromkeys(candidates):
             ran = judge.run_of(one) if one != place.text else None
             gain = self._gain(name, ran) if ran is not None and measure.loses_nothing(ran) else best
@@ -142,7 +146,7 @@ class Turns:
         healed = [place for place in self._places.values() if place.healed]
         scope = frozenset(test for place in healed for test in place.scope)
         ran = self._runner.run({self._name(one): one.module.encoded(one.healed) for one in healed})
-        measure = Measure(self._first, self._first, self._runner.project)
+        measure = Measure(self._first, self._first, self._runner.project, self._blame)
         new = ran.failed.difference(self._first.tests)
         excused = (self._first.failed | new) - self._must | (self._first.broken.keys() - scope)
         there = set(map(base, ran.tests)) | scope & self._first.broken.keys()
