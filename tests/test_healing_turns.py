@@ -262,6 +262,36 @@ def test_a_file_of_which_every_test_is_skipped_then_is_not_healed(tmp_path: Path
         assert one(RIGHT).passed
 
 
+def test_a_module_without_which_pytest_does_not_begin_and_another_that_cannot_be_parsed(tmp_path: Path) -> None:
+    """What keeps a file from being collected is seen only after the first was kept, and has to pass all the same."""
+    two = "READY = True\n\n\ndef two():\n    return 2\n"
+    about = "import pytest\nimport two\n\n\n@pytest.mark.skipif(not two.READY, reason='x')\n"
+    about += "def test_two():\n    assert two.two() == 2\n"
+    files = {"pytest.ini": INI, "tests/conftest.py": "import one\n", "tests/test_two.py": about}
+    files |= {"tests/test_one.py": "import one\n\n\ndef test_half():\n    assert one.half(4) == 2\n"}
+    broken = RIGHT.replace("def plus(number):", "def plus(number:")
+    turns = turns_of(tmp_path, files | {"src/one.py": broken, "src/two.py": two.replace("two():", "two(:")})
+    assert turns.waiting() == ["src/one.py"]
+    judge = turns.judge("src/one.py")
+    assert not judge(RIGHT).passed
+    assert turns.keep("src/one.py", judge, [RIGHT]) == "one more test passes with it"
+
+    assert turns.waiting() == ["src/two.py"]
+    judge = turns.judge("src/two.py")
+    skipped = two.replace("READY = True", "READY = False")
+    assert not judge(skipped).passed
+    assert turns.keep("src/two.py", judge, [skipped]) == "1 more test can be collected with it"
+    judge = turns.judge("src/two.py")
+    assert (judge.text, judge.original.passed, judge(two).passed) == (skipped, False, True)
+    turns.heal("src/two.py", judge, two)
+
+    assert turns.waiting() == ["src/one.py"]
+    judge = turns.judge("src/one.py")
+    assert (judge.text, judge.original.passed) == (RIGHT, True)
+    turns.heal("src/one.py", judge, RIGHT)
+    assert [turns.last_run()[0].passed, turns.last_run()[1]] == [True, True]
+
+
 def test_a_file_that_is_skipped_whatever_the_modules_say_keeps_nothing_from_being_healed(tmp_path: Path) -> None:
     elsewhere = "import sys\nimport pytest\nimport one\n\n"
     elsewhere += "pytestmark = pytest.mark.skipif(sys.version_info > (3,), reason='old')\n\n\n"

@@ -38,7 +38,8 @@ class Judge:
     def __init__(self, runner: Runner, allow: frozenset[str], turn: Turn | None = None) -> None:
         self.project, self._runner, self._allow, self._turn = runner.project, runner, allow, turn
         first = turn.measure.now if turn is not None else runner.first()
-        self._measure = turn.measure if turn is not None else Measure(first, first, self.project, Blame(runner))
+        broken = frozenset(first.broken)
+        self._measure = turn.measure if turn is not None else Measure(first, first, self.project, Blame(runner), broken)
         self.text = turn.text if turn is not None else self.project.module.text
         self._runs = {self.text: first}
         self.original = self._verdict(first)

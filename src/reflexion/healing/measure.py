@@ -14,10 +14,13 @@ from reflexion.suite.run import base
 
 
 class Measure:
-    """``first`` is a run of the project as the user has it, ``now`` one with what was kept since; the same at first."""
+    """``first`` is a run of the project as the user has it, ``now`` one with what was kept since; the same at first.
 
-    def __init__(self, first: Ran, now: Ran, project: Project, blame: Blame) -> None:
-        self.first, self.now, self._blame = first, now, blame
+    ``broken`` is what could not be collected at any time.
+    """
+
+    def __init__(self, first: Ran, now: Ran, project: Project, blame: Blame, broken: frozenset[str]) -> None:
+        self.first, self.now, self._blame, self._broken = first, now, blame, broken
         self._by_text = () if first.is_complete else tests_by_text(project)
         came_to_run = now.passed | now.failed
         self._before = {name: how for name, how in now.outcomes.items() if name in came_to_run} | first.outcomes
@@ -56,7 +59,7 @@ class Measure:
         Of some of them, not of all, the tests may fail for a reason that is excused, or be skipped whatever the modules
         that are to be healed say.
         """
-        files = sorted(scope & {*self.first.broken, *self.now.broken})
+        files = sorted(scope & self._broken)
         full = [one for one in files if any(is_below(name, one) for name in ran.passed)]
         fair = [one for one in files if any(is_below(name, one) for name in ran.failed & excused)] if full else []
         fair += [one for one in files if not self._blame.decides(one)] if full else []

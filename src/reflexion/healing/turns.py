@@ -50,12 +50,12 @@ class Turns:
         self._projects: dict[str, Project] = {}
         self._must: set[str] = set()
         self._left_out: set[str] = set()
-        self._now, self._blamed = first, self._blame.of(first)
+        self._now, self._blamed, self._broken = first, self._blame.of(first), set(first.broken)
 
     @property
     def measure(self) -> Measure:
         """Return what a run is measured by now."""
-        return Measure(self._first, self._now, self._runner.project, self._blame)
+        return self._measure(self._now)
 
     @property
     def kept(self) -> Mapping[str, bytes]:
@@ -112,9 +112,9 @@ class Turns:
         place = self._places[name]
         self._stand(name, judge, text)
         place.healed = text
-        files = place.scope & self._first.broken.keys()
+        files = place.scope & self._broken
         new = self._now.passed.difference(self._first.tests)
-        self._must |= place.scope | {test for test in new if any(is_below(test, one) for one in files)}
+        self._must |= (place.scope - files) | {test for test in new if any(is_below(test, one) for one in files)}
 
     def keep(self, name: str, judge: Judge, candidates: Sequence[str]) -> str:
         """Have the best of these candidates, of which none passes, stand in its module's place if it is further.
@@ -146,12 +146,15 @@ class Turns:
         healed = [place for place in self._places.values() if place.healed]
         scope = frozenset(test for place in healed for test in place.scope)
         ran = self._runner.run({self._name(one): one.module.encoded(one.healed) for one in healed})
-        measure = Measure(self._first, self._first, self._runner.project, self._blame)
+        measure = self._measure(self._first)
         new = ran.failed.difference(self._first.tests)
         excused = (self._first.failed | new) - self._must | (self._first.broken.keys() - scope)
-        there = set(map(base, ran.tests)) | scope & self._first.broken.keys()
+        there = set(map(base, ran.tests))
         fits = measure.verdict(ran, excused, scope).passed and {base(test) for test in self._must} <= there
         return measure.verdict(ran), fits
+
+    def _measure(self, now: Ran) -> Measure:
+        return Measure(self._first, now, self._runner.project, self._blame, frozenset(self._broken))
 
     def _name(self, place: Place) -> str:
         return place.module.path.relative_to(self._runner.project.root).as_posix()
@@ -166,6 +169,7 @@ class Turns:
             place.text, self._kept[name] = text, place.module.encoded(text)
             self._changes += 1
             self._now, self._blamed = ran, self._blame.of(ran)
+            self._broken |= ran.broken.keys()
         place.tried = self._changes
 
     def _gain(self, name: str, ran: Ran) -> tuple[int, int, int]:
