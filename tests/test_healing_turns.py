@@ -145,6 +145,18 @@ def test_what_passes_only_beside_what_does_not_is_not_written(cli: CommandLine, 
     ]
 
 
+def test_a_module_that_comes_up_later_and_whose_result_cannot_be_written_is_left_out(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    lay_out(cli, SHOP | {"shop/tests/test_cart.py": OF_CART + OF_TOTAL, "shop/tests/test_price.py": ""})
+    lay_out(cli, {"output/fix-price-src-shop/mine.txt": "mine\n"})
+    answering(ollama_double, {"cart.py": [CART]})
+    ended = heal(cli)
+    assert ended.code == 1, ended
+    assert "price.py: left out: output/fix-price-src-shop/mine.txt: is not one of reflexion's files" in ended.out
+    assert (text_of(cli, "cart.py"), asked(ollama_double)) == (BROKEN, ["cart.py", "cart.py"])
+
+
 def test_a_wrong_value_in_a_folder(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     lay_out(cli, SHOP | {"shop/src/shop/cart.py": CART, "shop/src/shop/price.py": WRONG})
     answering(ollama_double, {"cart.py": [CART], "price.py": [PRICE]})
