@@ -232,21 +232,20 @@ FIRST = TOGETHER["pair/src/first.py"].replace("    return 0 / lock", "    lock.a
 SECOND = TOGETHER["pair/src/second.py"].replace("    return 1 / first.lock", "    first.lock.acquire()\n    return 2")
 
 
-def test_modules_that_pass_alone_and_hang_together_are_not_written(
+def test_of_modules_that_pass_alone_and_hang_together_one_is_written(
     cli: CommandLine, ollama_double: OllamaDouble
 ) -> None:
     """No test fails then: the run does not come to its end."""
-    cli.configure(ollama_double.base_url, code={"limit_s": 6})
+    cli.configure(ollama_double.base_url, code={"limit_s": 12})
     lay_out(cli, TOGETHER)
-    ollama_double.script("gen:1b", patch(FIRST), patch(SECOND))
-    ollama_double.script("critic:1b", reply("One."), reply("Two."))
+    debugger(ollama_double, patch(FIRST), patch(SECOND))
+    ollama_double.script("critic:1b", reply("Two."))
 
-    ended = fix(cli, "--apply", module="pair/src", tests="pair/tests")
+    ended = fix(cli, "--apply", "--max-debug-iterations", "1", module="pair/src", tests="pair/tests")
 
     assert ended.code == 1, ended
-    assert "pass with all that was healed: did not end within the time limit" in ended.out
-    assert "each of these modules passes alone and not together: none is written" in ended.out
-    assert (cli.folder / "pair/src/first.py").read_text(encoding="utf-8") == TOGETHER["pair/src/first.py"]
+    assert "1 of 2 tests pass with all that was healed: tests/test_pair.py::test_two did not pass" in ended.out
+    assert (cli.folder / "pair/src/first.py").read_text(encoding="utf-8") == FIRST
     assert (cli.folder / "pair/src/second.py").read_text(encoding="utf-8") == TOGETHER["pair/src/second.py"]
 
 
@@ -302,7 +301,8 @@ def test_a_failing_test_that_names_no_module_of_the_folder(cli: CommandLine) -> 
     lay_out(cli, MANY | {"many/tests/test_cart.py": "def test_x():\n    assert 0\n", "many/tests/test_names.py": ""})
     ended = fix(cli, module="many/src", tests="many/tests")
     assert (ended.code, ended.err.count("\n")) == (2, 1), ended
-    assert "many/src: no module of it is in the traceback of a failing test (tests/test_cart.py::test_x" in ended.err
+    assert "many/src: no module of it is in the traceback of a failing test or imported by its file" in ended.err
+    assert "(tests/test_cart.py::test_x did not pass: assert 0)" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -666,7 +666,7 @@ def test_what_the_settings_leave_out_or_name_otherwise_is_not_missed(tmp_path: P
     test = "import pytest\nfrom one import value\n\n\ndef test_one():\n    assert value() == 2\n"
     slow = "\n\n@pytest.mark.slow\ndef test_slow():\n    assert value() == 3\n" if "pytest.ini" in files else ""
     one = judge(tmp_path, files | {"one.py": "def value(:\n", "tests/test_one.py": test + slow}, "one.py", "tests")
-    assert (one.original.passed, one.is_complete) == (False, False)
+    assert not one.original.passed
     healed = one("def value():\n    return 2\n")
     assert (healed.passed, healed.total) == (True, 1), healed
     assert not one("def value():\n    return 3\n").passed

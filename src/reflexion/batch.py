@@ -65,6 +65,9 @@ class Worker(Protocol):
         Raises ReflexionError and OSError where nothing came of it.
         """
 
+    def left(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Return what is to be done by now, in its order; ``jobs`` are those of the plan that are not done."""
+
     def finish(self, outcome: Outcome) -> None:
         """Do what is to be done once all jobs are done."""
 
@@ -91,12 +94,12 @@ class Batch:
         folders = {job.output.parent for job in left if job.output}
         for folder in folders | ({plan.folder / RECORD_FOLDER} if plan.folder else set()):
             pages.remove_leftovers(folder)
-        count, started = len(left), 0
+        left, started = list(self.worker.left(left)), 0
         while left and not self.outcome.stopped:
             size = min(len(left), session.next_window(self.options.jobs))
-            these, left = left[:size], left[size:]
-            self._window(these, started, count)
+            self._window(left[:size], started, started + len(left))
             started += size
+            left = list(self.worker.left(left[size:]))
         if left:
             session.context.emit(Note(f"{counted(len(left), 'file')} not started: {self.outcome.stopped}."))
         self.worker.finish(self.outcome)

@@ -1,6 +1,7 @@
 """The worker of the code pipeline: a request goes through the graph, and its result is written."""
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reflexion.batch import Done
@@ -38,6 +39,10 @@ class Coder:
         written = self._write(job, source, state, outcome, seconds)
         self._tell(_finished(source, state, outcome, seconds), state)
         return Done(entry(state, source, outcome, written), _file_finished(source, state, outcome, written))
+
+    def left(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Return the jobs as they are: each stands alone."""
+        return jobs
 
     def finish(self, outcome: Outcome) -> None:
         """Nothing is left to do: every result stands alone."""

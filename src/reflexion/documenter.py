@@ -1,6 +1,6 @@
 """The worker of the documentation pipeline: a source goes through the graph, and its page is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from reflexion import large
 from reflexion.batch import Done
@@ -30,6 +30,10 @@ class Documenter:
         result = large.document(self._graph, source, self._session.context, thread, self._session.checkpoints)
         written = write_page_of(self._session, job, source, result, self._write_out)
         return Done(entry_of(job.label, written, result), _finished(source, result, written))
+
+    def left(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Return the jobs as they are: each stands alone."""
+        return jobs
 
     def finish(self, outcome: Outcome) -> None:
         """Write the index of a folder's pages."""

@@ -17,7 +17,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FileStarted:
-    """Work on a source begins. ``index`` counts from 1 to ``count``."""
+    """Work on a source begins. ``index`` counts from 1 to ``count``, which is what is known by then."""
 
     source: str
     index: int

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from reflexion.batch import Options
 from reflexion.coding import CodeAsked, make_pipeline, team_of
@@ -12,16 +12,17 @@ from reflexion.config import LoadedConfig
 from reflexion.context import CodeContext
 from reflexion.errors import UsageError
 from reflexion.events import Note
-from reflexion.healing.folder import Survey, modules_below, runner_for, survey, together
-from reflexion.healing.healer import Healer
+from reflexion.healing.folder import modules_below, runner_for, survey
+from reflexion.healing.healer import FolderHealer, Healer
 from reflexion.healing.judge import Judge
-from reflexion.healing.module import load_module
+from reflexion.healing.module import Module, load_module
 from reflexion.healing.project import Project, find_project
 from reflexion.healing.runner import Runner, limits_for
+from reflexion.healing.turns import Turns
 from reflexion.loaders import Source, printable
 from reflexion.plan import DEFAULT_OUTPUT, Job
 from reflexion.running import run
-from reflexion.sandbox import open_sandbox
+from reflexion.sandbox import Sandbox, open_sandbox
 from reflexion.sandbox.interpreter import find_interpreter
 from reflexion.session import Session, Wishes, open_session
 from reflexion.suite.result import SuiteRun
@@ -42,37 +43,48 @@ def heal(asked: CodeAsked, fix: str | None, tests: str | None, *, apply: bool) -
     found = _look(asked, Path(fix), Path(tests), loaded)
     if found.run.passed:
         return _passes(fix, found.run, asked)
-    judges = {Path(one.project.module.label): one for one in found.judges}
-    plan = _plan([one.project for one in found.judges], Path(fix), asked, loaded)
+    who = found.who
+    first = [who.project] if isinstance(who, Judge) else [who.project(name) for name in who.waiting()]
+    plan = _plan(first, found.modules, Path(fix), asked, loaded)
     wishes = Wishes(frozenset(), budget, asked.arguments)
     with asked.reporter() as reporter:
         if found.run.timed_out:
             reporter(Note(f"{tests}: {found.run.reason}; code.limit_s in config.json sets it"))
 
-        def make_worker(session: Session[CodeContext]) -> Healer:
+        def make_worker(session: Session[CodeContext]) -> Healer | FolderHealer:
             reporter(team_of(session))
-            whole = partial(together, found) if plan.root is not None else None
-            return Healer(session, judges, whole, apply=apply)
+            if isinstance(who, Judge):
+                return Healer(session, who, apply=apply)
+            return FolderHealer(session, who, lambda one: _job(one, _target(asked), is_folder=True), apply=apply)
 
-        pipeline = make_pipeline(loaded, found.runner.sandbox, healing=True)
+        pipeline = make_pipeline(loaded, found.sandbox, healing=True)
         opened = open_session(loaded, plan, reporter, wishes, pipeline)
         return run(opened, Options(1, asked.fail_fast), reporter, make_worker)
 
 
-def _look(asked: CodeAsked, fix: Path, tests: Path, loaded: LoadedConfig) -> Survey:
+class _Found(NamedTuple):
+    """What the tests say of what is there, and who judges what is to be healed: of a folder, in turn."""
+
+    run: SuiteRun
+    who: Judge | Turns
+    modules: list[Module]
+    sandbox: Sandbox
+
+
+def _look(asked: CodeAsked, fix: Path, tests: Path, loaded: LoadedConfig) -> _Found:
     """Run the tests for what is there. Raises InputError; creates nothing."""
     above = fix.resolve() if fix.is_dir() else None
     modules = [load_module(fix)] if above is None else modules_below(fix, tests)
     project = find_project(modules[0], tests, above)
-    _plan([project], fix, asked, loaded)
+    _plan([project], modules, fix, asked, loaded)
     settings, allow = loaded.config.sandbox, frozenset(loaded.config.code.allow_imports)
     limits = limits_for(loaded.config.code.limit_s, settings.memory_mib)
-    python = find_interpreter(settings.python).executable
-    runner = runner_for(project, Runner(project, open_sandbox(settings), limits, python, ()), modules)
+    sandbox, python = open_sandbox(settings), find_interpreter(settings.python).executable
+    runner = runner_for(project, Runner(project, sandbox, limits, python, ()), modules)
     if above is not None:
-        return survey(runner, modules, tests, above, allow)
+        return _Found(*survey(runner, modules, tests, above, allow), modules, sandbox)
     judge = Judge(runner, allow)
-    return Survey(judge.original, runner, (judge,))
+    return _Found(judge.original, judge, modules, sandbox)
 
 
 def _passes(fix: str, run: SuiteRun, asked: CodeAsked) -> int:
@@ -82,31 +94,41 @@ def _passes(fix: str, run: SuiteRun, asked: CodeAsked) -> int:
     return 0
 
 
-def _plan(projects: Sequence[Project], fix: Path, asked: CodeAsked, loaded: LoadedConfig) -> TaskPlan:
+def _plan(
+    projects: Sequence[Project], modules: Sequence[Module], fix: Path, asked: CodeAsked, loaded: LoadedConfig
+) -> TaskPlan:
     """Decide where the results go: of a module into a folder, of several into a folder each. Creates nothing.
 
-    Raises InputError.
+    ``modules`` are all that may get their turn. Raises InputError.
     """
     is_folder = fix.is_dir()
-    jobs = []
-    target = Path(asked.output) if asked.output else DEFAULT_OUTPUT
+    target = _target(asked)
     if not is_folder and not asked.output:
         target /= _slug(projects[0])
-    for project in projects:
-        module = project.module
-        words = f"Correct {project.name} so that the tests in {', '.join(project.tests)} pass."
-        source = Source(module.label, module.path.stem, words, project.sha256, None, module.path)
-        folder = target / _slug(project) if is_folder else target
-        jobs.append(Job(Path(module.label), folder / folders.REPORT, source, printable(module.path)))
     protected = [Path(loaded.origin)] if loaded.origin != "defaults" else []
-    protected += [path for project in projects for path in (project.module.path, *project.lock)]
-    written = (*folders.OURS, *(project.module.path.name for project in projects))
-    root = fix if is_folder else None
+    protected += [*(path for project in projects for path in project.lock), *(module.path for module in modules)]
     plan = TaskPlan(
-        tuple(jobs), target, root=root, protected=tuple(protected), overwrite=asked.overwrite, written=written
+        tuple(_job(project, target, is_folder=is_folder) for project in projects),
+        target,
+        root=fix if is_folder else None,
+        protected=tuple(protected),
+        overwrite=asked.overwrite,
+        written=(*folders.OURS, *dict.fromkeys(module.path.name for module in modules)),
     )
     plan.check(plan.jobs)
     return plan
+
+
+def _target(asked: CodeAsked) -> Path:
+    return Path(asked.output) if asked.output else DEFAULT_OUTPUT
+
+
+def _job(project: Project, target: Path, *, is_folder: bool) -> Job:
+    module = project.module
+    words = f"Correct {project.name} so that the tests in {', '.join(project.tests)} pass."
+    source = Source(module.label, module.path.stem, words, project.sha256, None, module.path)
+    folder = target / _slug(project) if is_folder else target
+    return Job(Path(module.label), folder / folders.REPORT, source, printable(module.path))
 
 
 def _slug(project: Project) -> str:

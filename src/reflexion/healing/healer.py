@@ -1,14 +1,18 @@
-"""The worker that heals: the code pipeline from a module that fails its tests, its result, and the module written."""
+"""The workers that heal: the code pipeline from a module that fails its tests, its result, and the module written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from reflexion.batch import Done
 from reflexion.coder import Coder
 from reflexion.context import CodeContext
+from reflexion.errors import InputError
 from reflexion.events import CodeFinished, DiffShown, Note
 from reflexion.healing.judge import Judge
+from reflexion.healing.project import Project
+from reflexion.healing.turns import Turns
 from reflexion.loaders import Source
 from reflexion.outcome import Outcome
 from reflexion.pipelines import code
@@ -17,88 +21,142 @@ from reflexion.session import Session
 from reflexion.suite.result import SuiteRun
 from reflexion.team.attempts import best_attempt
 
-Together = Callable[[dict[str, bytes], frozenset[str]], tuple[SuiteRun, bool]]
-
 
 class Healer:
-    """Heals modules, each by a judge of its own. With ``apply`` what was verified is written at the end.
+    """Heals one module. With ``apply`` what was verified is written at the end."""
 
-    ``judges`` has them by the path of their job. ``together`` runs the tests with all that was healed, and says whether
-    it may be written; None: there is one module, and its judge's verdict is about all tests.
-    """
+    def __init__(self, session: Session[CodeContext], judge: Judge, *, apply: bool) -> None:
+        self._session, self._judge, self._apply = session, judge, apply
+        self._healed = ""
 
-    def __init__(
-        self, session: Session[CodeContext], judges: Mapping[Path, Judge], together: Together | None, *, apply: bool
-    ) -> None:
-        self._session, self._judges, self._together, self._apply = session, judges, together, apply
-        self._healed: dict[Path, str] = {}
+    def left(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Return the one job until it is done."""
+        return jobs
 
     def work(self, job: Job, source: Source, thread: str) -> Done:
-        """Heal a module. Raises ReflexionError, OSError."""
-        assert job.path is not None
-        one = _One(self._session, self._judges[job.path])
+        """Heal the module. Raises ReflexionError, OSError."""
+        one = _One(self._session, self._judge)
         done = one.work(job, source, thread)
+        self._healed = one.verified
+        return done
+
+    def finish(self, outcome: Outcome) -> None:
+        """Write what was verified, where that is asked for. Raises InputError when the module changed meanwhile.
+
+        It is judged once more before: what it imports may have changed meanwhile.
+        """
+        if not self._healed:
+            return
+        if self._apply:
+            run = self._judge(self._healed)
+            if not run.passed:
+                outcome.codes.append(1)
+                _tell_counts(self._session, run)
+                self._session.context.emit(Note("it passed before, and does not any more: it is not written"))
+                return
+        _write(self._session, [(self._judge.project, self._healed)], apply=self._apply)
+
+
+class FolderHealer:
+    """Heals the modules of a folder in turn. ``job_of`` makes the job of a module that nobody knew of before."""
+
+    def __init__(
+        self, session: Session[CodeContext], turns: Turns, job_of: Callable[[Project], Job], *, apply: bool
+    ) -> None:
+        self._session, self._turns, self._apply, self._job_of = session, turns, apply, job_of
+        self._jobs: dict[str, Job] = {}
+
+    def left(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Return the jobs of the modules whose turn is to come. Raises InputError."""
+        del jobs  # what was healed since may have left other ones
+        found = {name: self._job(name) for name in self._turns.waiting()}
+        return [job for job in found.values() if job is not None]
+
+    def work(self, job: Job, source: Source, thread: str) -> Done:
+        """Have a module's turn. Raises ReflexionError, OSError."""
+        name = next(name for name, one in self._jobs.items() if one == job)
+        kept = self._turns.kept
+        judge = self._turns.judge(name)
+        one = _One(self._session, judge)
+        done = one.work(job, source, f"{thread}/{_digest(kept)}" if thread and kept else thread)
         if one.verified:
-            self._healed[job.path] = one.verified
+            self._turns.heal(name, judge, one.verified)
+        elif why := self._turns.keep(name, judge, one.candidates):
+            said = f"does not pass yet; the next modules are healed beside its best candidate: {why}"
+            self._session.context.emit(Note(f"{judge.project.module.label}: {said}"))
         return done
 
     def finish(self, outcome: Outcome) -> None:
         """Write what was verified, where that is asked for. Raises InputError when a module changed meanwhile."""
-        if not self._healed or not self._fits(outcome):
+        healed = [(self._turns.project(name), text) for name, text in self._turns.passed.items()]
+        if not healed:
             return
-        for path in self._healed if self._apply else ():
-            self._judges[path].project.require_unchanged()
-            self._judges[path].project.module.require_unchanged()
-        for path, text in self._healed.items():
-            project = self._judges[path].project
-            if self._apply:
-                project.module.write(text)
-            said = "written" if self._apply else "left as it is; --apply writes what passes"
-            self._session.context.emit(Note(f"{project.module.label}: {said}"))
+        run, fits = self._turns.last_run()
+        if run.passed and fits:
+            # What did not pass at its turn passes by what came after it.
+            outcome.codes[:] = [one for one in outcome.codes if one != 1]
+        else:
+            outcome.codes.append(1)
+            _tell_counts(self._session, run)
+        if fits:
+            _write(self._session, healed, apply=self._apply)
+        else:
+            said = "what was healed does not pass without what was not: nothing is written"
+            self._session.context.emit(Note(said))
 
-    def _fits(self, outcome: Outcome) -> bool:
-        """Return whether what was healed may be written; where tests still fail, the outcome says so.
+    def _job(self, name: str) -> Job | None:
+        """Return a module's job; None, and say so, where its result cannot be written."""
+        if name in self._jobs:
+            return self._jobs[name]
+        project = self._turns.project(name)
+        planned = [job for job in self._session.plan.jobs if job.path == Path(project.module.label)]
+        job = planned[0] if planned else self._job_of(project)
+        try:
+            self._session.plan.check([] if planned else [job])
+        except InputError as error:
+            self._turns.leave_out(name)
+            self._session.context.emit(Note(f"{project.module.label}: left out: {error}"))
+            return None
+        self._jobs[name] = job
+        return job
 
-        A module alone is judged once more before it is written: what it imports may have changed meanwhile.
-        """
-        if self._together is None and not self._apply:
-            return True
-        run, fits = self._last_run()
-        if run.passed:
-            return True
-        outcome.codes.append(1)
-        count = f"{run.passes} of {run.total} tests pass with all that was healed"
-        self._session.context.emit(Note(f"{count}: {run.reason}"))
-        if not fits:
-            several = "each of these modules passes alone and not together: none is written"
-            alone = "it passed before, and does not any more: it is not written"
-            self._session.context.emit(Note(alone if self._together is None else several))
-        return fits
 
-    def _last_run(self) -> tuple[SuiteRun, bool]:
-        if self._together is None:
-            [(path, text)] = self._healed.items()
-            run = self._judges[path](text)
-            return run, run.passed
-        projects = {path: self._judges[path].project for path in self._healed}
-        healed = {one.name: one.module.encoded(self._healed[path]) for path, one in projects.items()}
-        affair = {one.test for path in self._healed for one in self._judges[path].original.failures}
-        return self._together(healed, frozenset(affair))
+def _digest(kept: Mapping[str, bytes]) -> str:
+    return sha256(repr(sorted(kept.items())).encode()).hexdigest()[:16]
+
+
+def _tell_counts(session: Session[CodeContext], run: SuiteRun) -> None:
+    count = f"{run.passes} of {run.total} tests pass with all that was healed"
+    session.context.emit(Note(f"{count}: {run.reason}"))
+
+
+def _write(session: Session[CodeContext], healed: Sequence[tuple[Project, str]], *, apply: bool) -> None:
+    """Write modules, where that is asked for, none before all are known to be unchanged. Raises InputError."""
+    for project, _ in healed if apply else ():
+        project.require_unchanged()
+        project.module.require_unchanged()
+    for project, text in healed:
+        if apply:
+            project.module.write(text)
+        said = "written" if apply else "left as it is; --apply writes what passes"
+        session.context.emit(Note(f"{project.module.label}: {said}"))
 
 
 class _One(Coder):
-    """Heals one module; ``verified`` is what passed, "" when nothing did."""
+    """Heals one module; ``verified`` is what passed, "" when nothing did, ``candidates`` all that was tested."""
 
     def __init__(self, session: Session[CodeContext], judge: Judge) -> None:
         super().__init__(session)
         self._judge = judge
         self.verified = ""
+        self.candidates: list[str] = []
 
     def _solve(self, source: Source, thread: str) -> code.State:
         context = replace(self._session.context, judge=self._judge)
-        text = self._judge.project.module.text
+        text = self._judge.text
         state = code.solve(self._graph, source, context, thread, suite=self._judge.tests, candidate=text)
         self.verified = self._best(state) if code.accepted(state) else ""
+        self.candidates = [item["draft"] for item in state["attempts"] if item["draft"]]
         return state
 
     def _best(self, state: code.State) -> str:

@@ -1,34 +1,51 @@
 """Says whether a candidate for a module passes the project's own tests: the scan beside the original, then the run."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from reflexion.errors import InputError
-from reflexion.healing.runner import ALL_SKIPPED, Ran, Runner, expected_tests
+from reflexion.healing.blame import Blame
+from reflexion.healing.measure import Measure
+from reflexion.healing.runner import ALL_SKIPPED, Ran, Runner
 from reflexion.suite.relative import imports, scan_beside
 from reflexion.suite.result import Flag, SuiteRun
-from reflexion.suite.run import base, refused
+from reflexion.suite.run import refused
 from reflexion.suite.source import read_suite
+
+
+class Turn(NamedTuple):
+    """A module's turn among those of a folder: what the project is like then, and what the module has to do with it.
+
+    ``kept`` are candidates in the places of modules, by their paths, ``text`` is what stands in this module's place.
+    ``scope`` is the module's affair: failing tests, and files of tests that cannot be collected because of it.
+    """
+
+    measure: Measure
+    blame: Blame
+    kept: Mapping[str, bytes]
+    text: str
+    scope: frozenset[str]
 
 
 class Judge:
     """Judges candidates for a module. ``original`` says how the module as it is does; calling the judge, a candidate.
 
-    ``allow`` names modules that a candidate may import besides the built-in list and what the module imports. ``first``
-    is a run of the project as it is, where there was one, and ``scope`` the failing tests that are the module's affair;
-    None: all are. Raises InputError where the tests cannot judge the module, or changed meanwhile; SandboxError.
+    ``allow`` names modules that a candidate may import besides the built-in list and what the module imports. ``turn``
+    None: all tests are the module's affair. Raises InputError where the tests cannot judge the module, or changed
+    meanwhile; SandboxError.
     """
 
-    def __init__(
-        self, runner: Runner, allow: frozenset[str], first: Ran | None = None, scope: frozenset[str] | None = None
-    ) -> None:
-        self.project, self._runner, self._allow = runner.project, runner, allow
-        ran = first or runner.first()
-        self.is_complete, self.before = ran.is_complete, ran.outcomes
-        self.expected = expected_tests(ran, self.project)
-        failing = [one.test for one in ran.verdict(self.expected).failures]
-        self._excused = frozenset(failing) - scope if scope is not None else frozenset()
-        self.original = ran.verdict(self.expected, None, self._excused)
-        self.tests = self.project.tests_text(one.test for one in self.original.failures)
-        if first is None:
-            self._require_touched(ran)
+    def __init__(self, runner: Runner, allow: frozenset[str], turn: Turn | None = None) -> None:
+        self.project, self._runner, self._allow, self._turn = runner.project, runner, allow, turn
+        first = turn.measure.now if turn is not None else runner.first()
+        broken = frozenset(first.broken)
+        self._measure = turn.measure if turn is not None else Measure(first, first, self.project, Blame(runner), broken)
+        self.text = turn.text if turn is not None else self.project.module.text
+        self._runs = {self.text: first}
+        self.original = self._verdict(first)
+        self.tests = self.project.tests_text([*(one.test for one in self.original.failures), *self._unseen(first)])
+        if turn is None:
+            self._require_touched(first)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -44,26 +61,55 @@ class Judge:
 
     def __call__(self, candidate: str) -> SuiteRun:
         """Run the tests against a candidate."""
-        if candidate == self.project.module.text:
+        if candidate == self.text:
             return self.original
-        name = self.project.name
-        flags = scan_beside(candidate, self.project.module.text, self._allow)
-        try:
-            data = self.project.module.encoded(candidate)
-        except UnicodeEncodeError as error:
-            data = b""
-            line = candidate.count("\n", 0, error.start) + 1
-            flags = (Flag(line, f"a character that the file's encoding, {error.encoding}, does not have"), *flags)
-        else:
-            if not flags and not self.project.module.reads_as(data, candidate):
-                encoding = self.project.module.encoding
-                flags = (Flag(1, f"another declared encoding than the file's, which is {encoding}"),)
+        flags = self._flags(candidate)
         if flags:
+            name = self.project.name
             more = f" (and {len(flags) - 1} more)" if len(flags) > 1 else ""
             return refused(f"{name}, line {flags[0].line}: {flags[0].what}{more}", flags, name)
-        ran = self._runner.run({name: data})
-        expected = self.expected if self.is_complete else self._covered(ran)
-        return ran.verdict(expected, self.before, self._excused)
+        kept = self._turn.kept if self._turn is not None else {}
+        self._runs[candidate] = self._runner.run({**kept, self.project.name: self.project.module.encoded(candidate)})
+        return self._verdict(self._runs[candidate])
+
+    def run_of(self, candidate: str) -> Ran | None:
+        """Return the last run of a candidate; None where the scan does not let it pass."""
+        if candidate not in self._runs:
+            self(candidate)
+        return self._runs.get(candidate)
+
+    def _flags(self, candidate: str) -> tuple[Flag, ...]:
+        module = self.project.module
+        flags = scan_beside(candidate, module.text, self._allow)
+        try:
+            data = module.encoded(candidate)
+        except UnicodeEncodeError as error:
+            line = candidate.count("\n", 0, error.start) + 1
+            return Flag(line, f"a character that the file's encoding, {error.encoding}, does not have"), *flags
+        if not flags and not module.reads_as(data, candidate):
+            return (Flag(1, f"another declared encoding than the file's, which is {module.encoding}"),)
+        return flags
+
+    def _verdict(self, ran: Ran) -> SuiteRun:
+        turn, measure = self._turn, self._measure
+        if turn is None:
+            return measure.verdict(ran, scope=frozenset(measure.first.broken))
+        new = ran.failed.difference(measure.now.tests)
+        excused = (measure.now.failed & ran.failed) | measure.now.broken.keys()
+        excused = (excused - turn.scope) | {test for test in new if not self._is_mine(test, ran, turn.blame)}
+        return measure.verdict(ran, excused, turn.scope)
+
+    def _is_mine(self, test: str, ran: Ran, blame: Blame) -> bool:
+        """Return whether a failing test that could not be collected before is this module's affair: it is, where its
+        traceback or the text of its file names the module.
+        """
+        name = self.project.name
+        return name in blame.named(ran, test) or name in blame.imported(test)
+
+    def _unseen(self, ran: Ran) -> list[str]:
+        """Return the files of tests that cannot be collected because of the module."""
+        scope = self._turn.scope if self._turn is not None else frozenset(ran.broken)
+        return [name for name in ran.broken if name in scope and name]
 
     def _require_touched(self, ran: Ran) -> None:
         """The tests have to run the module, or nothing that they say is about it."""
@@ -74,20 +120,3 @@ class Judge:
             raise InputError(f"{label}: the tests never import it from there, so they say nothing about it")
         if self.original.reason == ALL_SKIPPED:
             raise InputError(f"{self.project.tests[0]}: {ALL_SKIPPED}")
-
-    def _covered(self, ran: Ran) -> tuple[str, ...]:
-        """Return what was collected where every test is in it that the text names, else what the text names.
-
-        What the settings deselect is there as well. pytest may name files from a folder above or below the project's.
-        """
-        there = {base(name) for name in (*ran.tests, *ran.told.deselected)}
-        above = {end for name in there for end in _ends(name)}
-        missing = [name for name in self.expected if name not in above and there.isdisjoint(_ends(name))]
-        return self.expected if missing else ran.tests
-
-
-def _ends(name: str) -> list[str]:
-    """Return a test's name, and what is left of it without folders in front."""
-    path, sign, rest = name.partition("::")
-    parts = path.split("/")
-    return [f"{'/'.join(parts[start:])}{sign}{rest}" for start in range(len(parts))]

@@ -9,7 +9,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -57,7 +57,31 @@ class Ran:
     @property
     def outcomes(self) -> dict[str, str]:
         """Return how each test ended that ran."""
-        return {name: one.outcome for name, one in self.told.tests.items()}
+        return {name: one.outcome for name, one in self.told.tests.items() if name not in self.plan.canaries}
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """Return the tests that passed."""
+        return frozenset(name for name, outcome in self.outcomes.items() if outcome == "passed")
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """Return the tests that began, and neither passed nor ended as trusted tests may."""
+        begun = frozenset(self.told.begun) - frozenset(self.plan.canaries)
+        return begun - {name for name, outcome in self.outcomes.items() if outcome in TOLERATED | {"passed"}}
+
+    def why(self, test: str) -> str:
+        """Return what pytest says of a test that failed; "" of one that did not end."""
+        return self.told.tests[test].why if test in self.told.tests else ""
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Return what could not be collected, by pytest's name for it, and why; "" is all there is."""
+        if self.is_complete:
+            return {}
+        if self.told.collected is not None and self.told.broken:
+            return self.told.broken
+        return {"": f"{self.told.uncollected} {self.error}"}
 
     @property
     def error(self) -> str:
@@ -72,11 +96,15 @@ class Ran:
     ) -> SuiteRun:
         """Return the verdict: ``before`` says how each test ended for the project as it is, None: this is that run.
 
-        ``excused`` are tests of no account.
+        ``excused`` are tests of no account, and files of tests that need not be collected.
         """
         run = _Verdict(self, expected, before, excused).verdict(self.wall_s)
         failures = tuple(one._replace(why=self.short(one.why)) for one in run.failures)
         return run._replace(failures=failures, reason=self.short(run.reason), summary=self.short(run.summary))
+
+    def is_sound(self, expected: Sequence[str], before: Mapping[str, str] | None, excused: frozenset[str]) -> bool:
+        """Return whether everything agrees but for what is excused, also where no test passes."""
+        return _Verdict(self, expected, before, excused).result(SIDE, self.wall_s).passed
 
     def short(self, text: str) -> str:
         """Return a text without the project's folder in front of its files."""
@@ -87,7 +115,9 @@ class _Verdict(Verdict):
     def __init__(
         self, ran: Ran, expected: Sequence[str], before: Mapping[str, str] | None, excused: frozenset[str]
     ) -> None:
-        super().__init__(read_suite(""), ran.plan, expected, ran.completed, ran.told)
+        left = [why for name, why in ran.told.broken.items() if not any(is_below(name, one) for one in excused)]
+        told = replace(ran.told, uncollected=left[0] if left else "")
+        super().__init__(read_suite(""), ran.plan, expected, ran.completed, told)
         self._before, self._excused = before, excused
         self._endings: dict[str, set[str]] = {}
         for name, outcome in (before or {}).items():
@@ -113,8 +143,10 @@ class _Verdict(Verdict):
         known = {self._before[name]} if name in self._before else self._endings.get(base(name), set())
         if known:
             return record.outcome in TOLERATED and record.outcome in known
-        # It did not come to run before. What a mark or a fixture says is the tests' own.
-        return record.outcome == "xfailed" or (record.outcome == "skipped" and not record.raised)
+        # It did not come to run before. What a mark or a fixture says is the tests' own; what it raises may not be.
+        if record.outcome == "xfailed":
+            return record.raised != "XFailed"
+        return record.outcome == "skipped" and not record.raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +195,20 @@ class Runner:
         return ran
 
     def named(self, text: str) -> list[str]:
-        """Return the modules to be healed that a text of pytest names, by their paths or in full."""
+        """Return the modules to be healed that a text of pytest names, by their paths or in full, the last one last."""
         text = _PLACE.sub("", text.replace(f"{self.project.root}/", ""))
-        return [name for name in self.modules if re.search(rf"(?<![\w./-]){re.escape(name)}\b", text)]
+        there = [name for name in self.modules if name in text]
+        found = {name: list(re.finditer(rf"(?<![\w./-]){re.escape(name)}\b", text)) for name in there}
+        return sorted((name for name in found if found[name]), key=lambda name: found[name][-1].start())
 
 
-def expected_tests(ran: Ran, project: Project) -> tuple[str, ...]:
-    """Return the tests there are; where they could not be collected as a whole, those that their text names."""
-    if ran.is_complete:
-        return ran.tests
+def is_below(name: str, above: str) -> bool:
+    """Return whether what pytest calls ``name`` is ``above`` or in it; "" is all there is."""
+    return above in ("", name) or name.startswith((f"{above}::", f"{above}/"))
+
+
+def tests_by_text(project: Project) -> tuple[str, ...]:
+    """Return the tests that the text of their files names."""
     named = [(path, read_suite(path.read_bytes().decode("utf-8", "replace"))) for path in project.test_files()]
     root = project.root
     return tuple(f"{path.relative_to(root).as_posix()}::{one.name}" for path, suite in named for one in suite.tests)

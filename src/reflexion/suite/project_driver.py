@@ -15,8 +15,9 @@ from importlib import import_module
 from typing import Any
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-# After the project's own options, so that these hold.
-OPTIONS = ("-q", "--color=no", "--tb=short", "--show-capture=no", "--maxfail=0")
+# After the project's own options, so that these hold. What can be collected is run: that one file cannot says nothing
+# of the others.
+OPTIONS = ("-q", "--color=no", "--tb=short", "--show-capture=no", "--maxfail=0", "--continue-on-collection-errors")
 
 
 class Told:

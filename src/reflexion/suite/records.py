@@ -27,6 +27,9 @@ class Told:
 
     collected: tuple[str, ...] | None = None
     uncollected: str = ""
+    """Why something could not be collected, the first of ``broken``."""
+    broken: dict[str, str] = field(default_factory=dict)
+    """What could not be collected, by pytest's name for it, and why."""
     begun: list[str] = field(default_factory=list)
     tests: dict[str, TestRecord] = field(default_factory=dict)
     end: int | None = None
@@ -69,7 +72,9 @@ def _read(told: Told, words: list[str]) -> None:
         told.forged = told.forged or ("" if told.collected is None else "two collections are reported")
         told.collected = tuple(_text(one) for one in values)
     elif kind == "uncollected":
-        told.uncollected = told.uncollected or _text(values[1]) or _text(values[0])
+        why = _text(values[1]) or _text(values[0])
+        told.uncollected = told.uncollected or why
+        told.broken[_text(values[2])] = why
     elif kind == "begin":
         told.begun.append(_text(values[0]))
     elif kind == "test":

@@ -106,7 +106,8 @@ class Reporter:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Tell what could not be collected."""
         if not report.passed:
-            self._say("uncollected", hexed(report.outcome), hexed(str(report.longrepr or "")))
+            name = shortened(report.nodeid)
+            self._say("uncollected", hexed(report.outcome), hexed(str(report.longrepr or "")), hexed(name))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Tell that a test begins."""
@@ -119,7 +120,7 @@ class Reporter:
         try:
             value = yield
         except BaseException as error:
-            self._test.raised = f"{type(error).__name__}"
+            self._test.raised = "XFailed" if isinstance(error, pytest.xfail.Exception) else f"{type(error).__name__}"
             raise
         if self._test.name == self.name_of(pyfuncitem.nodeid):
             self._test.returned = True

@@ -226,12 +226,12 @@ class Verdict:
         return _crash(cleaned(record.why)) or record.raised or record.outcome
 
     def _summary(self, failures: Sequence[Failure]) -> str:
-        parts = []
+        uncollected = cleaned(self._told.uncollected)
+        parts = [uncollected] if uncollected else []
         for failure in failures:
             text = cleaned(self._told.tests[failure.test].why).strip("\n") or failure.why
             parts.append(f"{failure.test}\n{text}")
-        whole = "\n\n".join(parts) or cleaned(self._told.uncollected) or self._last_lines()
-        return bounded(whole)
+        return bounded("\n\n".join(parts) or self._last_lines())
 
     def _last_lines(self) -> str:
         text = cleaned((self._completed.stdout + b"\n" + self._completed.stderr).decode("utf-8", "replace"))
