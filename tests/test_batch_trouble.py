@@ -254,6 +254,40 @@ def test_a_link_that_leads_in_a_circle_is_passed_over(cli: CommandLine, ollama_d
     assert (cli.folder / "output" / "a.md").is_file()
 
 
+@pytest.mark.parametrize("into", ["", "pages"])
+def test_a_page_whose_name_would_be_too_long_is_the_failure_of_its_source_alone(
+    cli: CommandLine, ollama_double: OllamaDouble, into: str
+) -> None:
+    long, longest = "x" * 252, "y" * 253
+    for name in ("a.py", f"{long}.py", f"{longest}.c"):
+        cli.source(f"src/{name}")
+    scripted(ollama_double)
+    (cli.folder / "output").mkdir()
+    ended = cli.run("-i", "src", "-o", f"output/{into}")
+    assert ended.code == 4
+    told = f"{longest}.md: is too long a name for the file system; rename the source"
+    assert [line for line in ended.out.splitlines() if told in line] != []
+    assert sorted(path.stem for path in (cli.folder / "output" / into).glob("*.md")) == ["a", "index", long]
+    assert len(ollama_double.chats("gen:1b")) == 2  # Nothing was asked for the page that could not be.
+    assert told in cli.run("-i", "src", "--dry-run").out
+    assert cli.run("-i", f"src/{longest}.c", "-o", "short.md").code == 0
+
+
+def test_where_a_draft_would_have_too_long_a_name_the_accepted_page_stays_and_that_is_told(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    name = "x" * 252
+    cli.source(f"src/{name}.py")
+    scripted(ollama_double)
+    assert cli.run("-i", "src").code == 0
+    accepted = (cli.folder / "output" / f"{name}.md").read_text(encoding="utf-8")
+    ollama_double.replace_script("critic:1b", *[verdict(50, 50)] * 4)
+    ended = cli.run("-i", "src", "--force", "--max-attempts", "2")
+    assert ended.code == 4
+    assert f"output/{name}.draft.md: is too long a name for the file system; rename the source" in ended.out
+    assert (cli.folder / "output" / f"{name}.md").read_text(encoding="utf-8") == accepted
+
+
 def test_resume_gives_a_name_that_is_no_text_as_it_was(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     folder = os.fsdecode(b"caf\xe9")
     cli.source(f"{folder}/a.py")

@@ -1,6 +1,7 @@
 """Pages on disk: the closing comment, what may be overwritten, and writes that are whole or not at all."""
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -50,12 +51,37 @@ def draft_path(path: Path) -> Path:
 
 
 def destination(path: Path, outcome: str) -> Path:
-    """Return where to write: ``path``, or beside it when it holds an accepted page and this one is not."""
+    """Return where to write: ``path``, or beside it when it holds an accepted page and this one is not.
+
+    Raises InputError when there can be no file of that name beside it.
+    """
     existing = existing_page(path)
     marker = read_marker(existing)[1] if existing is not None else None
     if outcome != "accepted" and marker is not None and marker.outcome == "accepted":
-        return draft_path(path)
+        path = draft_path(path)
+        require_name(path)
     return path
+
+
+def require_name(path: Path) -> None:
+    """Raise InputError where a page, or the temporary file beside it, would have too long a name or path."""
+    target = Path(os.path.realpath(path))
+    folder, names = target.parent, [target.name]
+    # The system looks at no name below a folder that is not there.
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder, names = folder.parent, [*names, folder.name]
+    if any(_is_too_long(one) for one in (target, _temporary(target), *(folder / name for name in names))):
+        raise InputError(
+            f"{path}: is too long a name for the file system; rename the source, or name an --output file for it alone"
+        )
+
+
+def _is_too_long(path: Path) -> bool:
+    try:
+        path.lstat()
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 class WriteCheck:
@@ -71,13 +97,19 @@ class WriteCheck:
         self._tried: set[Path] = set()
 
     def check(self, path: Path) -> None:
-        """Raise InputError when a page could not, or must not, be written to ``path``."""
+        """Raise InputError when a page could not, or must not, be written to ``path``.
+
+        A name that is too long is for ``require_name``: it is the failure of one file, and of no file where it is
+        that of a draft which is never needed.
+        """
         try:
             path = path.resolve() if path.is_symlink() else path
             self._require_file(path)
             self._try_folder(path)
             is_input = path.exists() and _identity(path) in self._identities
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
         if is_input:
             raise InputError(f"{path}: is an input; name another output")
@@ -129,9 +161,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: boo
     """
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    # The target's own name could be too long with anything added to it.
-    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
-    temporary = target.with_name(f".{name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    temporary = _temporary(target)
     try:
         # O_EXCL and no following of links: nobody can have put something in its place.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
@@ -145,6 +175,12 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: boo
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _temporary(target: Path) -> Path:
+    # The target's own name could be too long with anything added to it.
+    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
+    return target.with_name(f".{name}.{os.getpid()}{TEMPORARY_SUFFIX}")
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -42,7 +42,9 @@ class Job:
         return printable(self.path) if self.path else self.load().label
 
     def load(self) -> Source:
-        """Return the source, read now if it was not before. Raises InputError."""
+        """Return the source, read now if it was not before. Raises InputError, also where its page has no place."""
+        if self.output is not None:
+            pages.require_name(self.output)
         return self.source or _load(self.path)
 
 
@@ -122,7 +124,9 @@ def _plan_files(inputs: Sequence[str], output: str | None, protected: tuple[Path
     for text in inputs:
         path = None if text == STDIN else Path(text)
         source = _load(path)
-        jobs.append(Job(path, target / f"{source.name}.md" if into_folder else target, source, text))
+        page = target / f"{source.name}.md" if into_folder else target
+        pages.require_name(page)
+        jobs.append(Job(path, page, source, text))
     folder = target if into_folder else target.parent
     return Plan(tuple(jobs), folder, protected=protected, overwrite=overwrite)
 
