@@ -19,6 +19,7 @@ from reflexion.config import Role
 from reflexion.errors import InputError, ReflexionError
 from reflexion.ollama.reply import Binding
 from reflexion.patterns import regex
+from reflexion.wording import advice_on
 
 if TYPE_CHECKING:
     from reflexion.outcome import Result
@@ -238,7 +239,7 @@ def _told_as_input_error(path: Path) -> Iterator[None]:
         path.parent.chmod(0o700)
         yield
     except OSError as error:
-        raise InputError(f"{path}: the record cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: the record cannot be written: {error.strerror}{advice_on(error)}") from error
 
 
 def _open_private(path: Path, flags: int = 0) -> IO[bytes]:
