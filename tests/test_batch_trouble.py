@@ -307,6 +307,25 @@ def test_no_name_of_a_file_ends_a_line_or_steers_a_terminal(cli: CommandLine, ol
     assert "accepted  src/one\\ntwo\\x1b[2J.py -> output/one\\ntwo\\x1b[2J.md" in ended.out
     assert (cli.folder / "output" / "one\ntwo\x1b[2J.md").is_file()
     assert "\x1b" not in cli.run("-i", "src", "--dry-run").out
+    (cli.folder / "output" / "one\ntwo\x1b[2J.md").write_text("# Mine\n", encoding="utf-8")
+    refused = cli.run("-i", "src", "--force")
+    assert refused.err == (
+        "reflexion: output/one\\ntwo\\x1b[2J.md: is not as reflexion wrote it; --overwrite replaces it\n"
+    )
+
+
+def test_sources_that_all_lie_in_the_output_folder_are_missed_with_the_reason(cli: CommandLine) -> None:
+    cli.source("src/a.py")
+    ended = cli.run("-i", ".", "-o", "src")
+    assert ended.code == 2
+    assert "no source files in it (src is the output folder)" in ended.err
+
+
+def test_a_working_folder_that_was_removed_is_told(cli: CommandLine) -> None:
+    (cli.folder / "gone").mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); from reflexion.cli import main; main(['-i', '..'])"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=cli.folder / "gone", capture_output=True, text=True)
+    assert ended.stderr == "reflexion: the working folder: No such file or directory\n"
 
 
 def test_json_lines_are_json_on_a_stream_of_any_encoding(cli: CommandLine, ollama_double: OllamaDouble) -> None:

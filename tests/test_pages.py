@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -172,3 +173,24 @@ def test_a_name_is_too_long_also_where_only_the_path_of_the_temporary_file_would
     (folder / "a.md").touch()
     with pytest.raises(InputError, match="too long a name"):
         pages.require_name(folder / "a.md")
+
+
+def test_a_pipe_in_the_place_of_a_page_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "index.md"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.open("wb").close())  # Or whoever reads it would wait for ever.
+    writer.start()
+    with pytest.raises(InputError, match=r"index\.md: is not a regular file"):
+        pages.existing_page(path)
+    with path.open("r+b", buffering=0):
+        writer.join()
+
+
+def test_a_link_that_leads_in_a_circle_is_no_place_for_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.symlink_to("a.md")
+    with pytest.raises(InputError, match=r"a\.md: cannot be written: Too many levels of symbolic links"):
+        pages.WriteCheck(overwrite=True).check(path)
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        pages.write_page(path, "# Page\n")
+    assert path.is_symlink()

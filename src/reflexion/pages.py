@@ -13,6 +13,7 @@ from pathlib import Path
 
 from reflexion import __version__
 from reflexion.errors import InputError
+from reflexion.loaders import printable
 from reflexion.marker import Marker, read_marker, text_digest
 from reflexion.patterns import regex
 
@@ -71,9 +72,8 @@ def require_name(path: Path) -> None:
     while not os.path.lexists(folder) and folder != folder.parent:
         folder, names = folder.parent, [*names, folder.name]
     if any(_is_too_long(one) for one in (target, _temporary(target), *(folder / name for name in names))):
-        raise InputError(
-            f"{path}: is too long a name for the file system; rename the source, or name an --output file for it alone"
-        )
+        advice = "rename the source, or name an --output file for it alone"
+        raise InputError(f"{printable(path)}: is too long a name for the file system; {advice}")
 
 
 def _is_too_long(path: Path) -> bool:
@@ -103,25 +103,27 @@ class WriteCheck:
         that of a draft which is never needed.
         """
         try:
-            path = path.resolve() if path.is_symlink() else path
+            path = _real(path) if path.is_symlink() else path
             self._require_file(path)
             self._try_folder(path)
             is_input = path.exists() and _identity(path) in self._identities
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+            raise InputError(f"{printable(path)}: cannot be written: {error.strerror}") from error
         if is_input:
-            raise InputError(f"{path}: is an input; name another output")
+            raise InputError(f"{printable(path)}: is an input; name another output")
         page = existing_page(path)
         if page is not None and not self._overwrite and not is_ours(page):
-            raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
+            raise InputError(f"{printable(path)}: is not as reflexion wrote it; --overwrite replaces it")
 
     def _require_file(self, path: Path) -> None:
         if path.exists() and not (path.is_dir() or path.is_file()):
-            raise InputError(f"{path}: is not a regular file")
+            raise InputError(f"{printable(path)}: is not a regular file")
         if path.is_dir():
-            raise InputError(f"{path}: is a folder; name a file, or end the output with a / to write into it")
+            raise InputError(
+                f"{printable(path)}: is a folder; name a file, or end the output with a / to write into it"
+            )
 
     def _try_folder(self, path: Path) -> None:
         folder = path.parent
@@ -131,7 +133,7 @@ class WriteCheck:
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
         if not folder.is_dir():
-            raise InputError(f"{path}: cannot be written: {folder} is not a folder")
+            raise InputError(f"{printable(path)}: cannot be written: {printable(folder)} is not a folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
 
@@ -159,7 +161,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: boo
 
     The file gets ``mode`` as far as the user's mask allows it, or ``exactly``.
     """
-    target = path.resolve()
+    target = _real(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(target)
     try:
@@ -175,6 +177,14 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: boo
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads. Raises OSError for a link that leads in a circle."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
 
 
 def _temporary(target: Path) -> Path:
@@ -215,8 +225,10 @@ def existing_page(path: Path) -> str | None:
     """
     if not path.exists():
         return None
+    if not (path.is_file() or path.is_dir()):  # Reading a pipe would wait for ever.
+        raise InputError(f"{printable(path)}: is not a regular file")
     try:
         # A checkout may have given it other line ends, which is no edit.
         return path.read_bytes().decode("utf-8", errors="surrogateescape").replace("\r\n", "\n")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{printable(path)}: cannot be read: {error.strerror}") from error

@@ -155,12 +155,13 @@ def _notes(found: Walk) -> list[str]:
 
 
 def _told(found: Walk) -> str:
-    notes = _notes(found)
+    output = [printable(one.relative) for one in found.passed if one.reason is Reason.OUTPUT]
+    notes = [*_notes(found), *(f"{name} is the output folder" for name in output)]
     return f" ({'; '.join(notes)})" if notes else ""
 
 
 def _check(jobs: Sequence[Job], sources: Sequence[Path], protected: Sequence[Path], *, overwrite: bool) -> None:
-    taken: dict[str, Path | None] = {}
+    taken: dict[str, str] = {}
     writable = pages.WriteCheck([*sources, *protected], overwrite=overwrite)
     # A page that is not accepted may go beside an accepted one, so both names are taken.
     wanted = [(job, path) for job in jobs if job.output for path in (job.output, pages.draft_path(job.output))]
@@ -168,8 +169,8 @@ def _check(jobs: Sequence[Job], sources: Sequence[Path], protected: Sequence[Pat
         # By case only, two names are one on many file systems.
         key = str(path).casefold()
         if key in taken:
-            raise InputError(f"{taken[key]} and {job.path} would both be written to {path}; do them apart")
-        taken[key] = job.path
+            raise InputError(f"{taken[key]} and {job.label} would both be written to {printable(path)}; do them apart")
+        taken[key] = job.label
         writable.check(path)
 
 

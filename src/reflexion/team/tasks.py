@@ -26,13 +26,13 @@ class TaskPlan(Plan):
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Raise InputError where the result of one of ``jobs`` could not, or must not, be written. Creates nothing."""
-        taken: dict[str, Path | None] = {}
+        taken: dict[str, str] = {}
         for job in jobs:
             folder = folder_of(job)
             key = str(folder).casefold()
             if key in taken:
-                raise InputError(f"{taken[key]} and {job.path} would both be written to {folder}; do them apart")
-            taken[key] = job.path
+                raise InputError(f"{taken[key]} and {job.label} would both be written to {folder}; do them apart")
+            taken[key] = job.label
             self._spare_inputs(folder)
             folders.check(folder, overwrite=self.overwrite)
             self._require_same_request(job, folder)
