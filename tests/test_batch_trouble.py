@@ -321,6 +321,20 @@ def test_sources_that_all_lie_in_the_output_folder_are_missed_with_the_reason(cl
     assert "no source files in it (src is the output folder)" in ended.err
 
 
+@pytest.mark.parametrize("dangling", [False, True])
+def test_something_else_where_the_record_belongs_is_told_with_what_to_do(cli: CommandLine, dangling: bool) -> None:
+    cli.source("src/a.py")
+    kept = cli.folder / "output" / ".reflexion"
+    kept.parent.mkdir()
+    if dangling:
+        kept.symlink_to("nowhere")
+    else:
+        kept.touch()
+    ended = cli.run("-i", "src")
+    assert ended.code == 2
+    assert ended.err == "reflexion: output/.reflexion: is not a folder; move it away, or name another --output\n"
+
+
 def test_a_working_folder_that_was_removed_is_told(cli: CommandLine) -> None:
     (cli.folder / "gone").mkdir()
     code = "import os, sys; os.rmdir(os.getcwd()); from reflexion.cli import main; main(['-i', '..'])"

@@ -1,5 +1,6 @@
 """Which modules of a folder are to be healed: those that the tracebacks of failing tests name, the most named first."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +29,8 @@ class Survey(NamedTuple):
 def modules_below(folder: Path, tests: Path) -> list[Module]:
     """Return the modules of a folder that hold anything, but for what is the tests'. Raises InputError without any."""
     paths = [path for path in files_below(folder) if path.suffix == ".py" and path.read_bytes().strip()]
-    real, around = tests.resolve(), folder.resolve().is_relative_to(tests.resolve())
+    real = os.path.realpath(tests)
+    around = folder.resolve().is_relative_to(real)
     inside = [path for path in paths if path.resolve().is_relative_to(real) and not around]
     found = [path for path in paths if path not in inside and path.name != "conftest.py" and not is_test(path)]
     if not found:

@@ -1,5 +1,6 @@
 """What is asked for and where each result goes: decided, and checked, before the first model call."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -39,9 +40,9 @@ class TaskPlan(Plan):
 
     def _spare_inputs(self, folder: Path) -> None:
         """No input is ever replaced, also with ``overwrite``."""
-        inputs = {path.resolve() for path in (*self.protected, *(job.path for job in self.jobs)) if path}
+        inputs = {os.path.realpath(path) for path in (*self.protected, *(job.path for job in self.jobs)) if path}
         for place in (one / name for one in (folder, folder / folders.DRAFT_FOLDER) for name in self.written):
-            if place.resolve() in inputs:
+            if os.path.realpath(place) in inputs:
                 raise InputError(f"{place}: is an input; name another output")
 
     def _require_same_request(self, job: Job, folder: Path) -> None:
