@@ -1,7 +1,10 @@
 """What several test files share: a configuration for the double, sources, and the command line run in this process."""
 
+import contextlib
 import json
-from collections.abc import Sequence
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,3 +129,16 @@ def approve(
     verdicts = [verdict(80, 70, f"Fix number {number}.") for number in range(1, rounds)]
     double.script("critic:1b", *(critic or [*verdicts, verdict(100, 100)]))
     double.script("adj:1b", *(adj or [reply(page(rounds))]))
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, size: str = "512k") -> Iterator[Path]:
+    """A disk of that size, mounted on a new folder; skips the test where none may be mounted."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)]
+    if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("no right to mount a small disk")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

@@ -254,6 +254,40 @@ def test_a_link_that_leads_in_a_circle_is_passed_over(cli: CommandLine, ollama_d
     assert (cli.folder / "output" / "a.md").is_file()
 
 
+@pytest.mark.parametrize("into", ["", "pages"])
+def test_a_page_whose_name_would_be_too_long_is_the_failure_of_its_source_alone(
+    cli: CommandLine, ollama_double: OllamaDouble, into: str
+) -> None:
+    long, longest = "x" * 252, "y" * 253
+    for name in ("a.py", f"{long}.py", f"{longest}.c"):
+        cli.source(f"src/{name}")
+    scripted(ollama_double)
+    (cli.folder / "output").mkdir()
+    ended = cli.run("-i", "src", "-o", f"output/{into}")
+    assert ended.code == 4
+    told = f"{longest}.md: is too long a name for the file system; rename the source"
+    assert [line for line in ended.out.splitlines() if told in line] != []
+    assert sorted(path.stem for path in (cli.folder / "output" / into).glob("*.md")) == ["a", "index", long]
+    assert len(ollama_double.chats("gen:1b")) == 2  # Nothing was asked for the page that could not be.
+    assert told in cli.run("-i", "src", "--dry-run").out
+    assert cli.run("-i", f"src/{longest}.c", "-o", "short.md").code == 0
+
+
+def test_where_a_draft_would_have_too_long_a_name_the_accepted_page_stays_and_that_is_told(
+    cli: CommandLine, ollama_double: OllamaDouble
+) -> None:
+    name = "x" * 252
+    cli.source(f"src/{name}.py")
+    scripted(ollama_double)
+    assert cli.run("-i", "src").code == 0
+    accepted = (cli.folder / "output" / f"{name}.md").read_text(encoding="utf-8")
+    ollama_double.replace_script("critic:1b", *[verdict(50, 50)] * 4)
+    ended = cli.run("-i", "src", "--force", "--max-attempts", "2")
+    assert ended.code == 4
+    assert f"output/{name}.draft.md: is too long a name for the file system; rename the source" in ended.out
+    assert (cli.folder / "output" / f"{name}.md").read_text(encoding="utf-8") == accepted
+
+
 def test_resume_gives_a_name_that_is_no_text_as_it_was(cli: CommandLine, ollama_double: OllamaDouble) -> None:
     folder = os.fsdecode(b"caf\xe9")
     cli.source(f"{folder}/a.py")
@@ -273,6 +307,39 @@ def test_no_name_of_a_file_ends_a_line_or_steers_a_terminal(cli: CommandLine, ol
     assert "accepted  src/one\\ntwo\\x1b[2J.py -> output/one\\ntwo\\x1b[2J.md" in ended.out
     assert (cli.folder / "output" / "one\ntwo\x1b[2J.md").is_file()
     assert "\x1b" not in cli.run("-i", "src", "--dry-run").out
+    (cli.folder / "output" / "one\ntwo\x1b[2J.md").write_text("# Mine\n", encoding="utf-8")
+    refused = cli.run("-i", "src", "--force")
+    assert refused.err == (
+        "reflexion: output/one\\ntwo\\x1b[2J.md: is not as reflexion wrote it; --overwrite replaces it\n"
+    )
+
+
+def test_sources_that_all_lie_in_the_output_folder_are_missed_with_the_reason(cli: CommandLine) -> None:
+    cli.source("src/a.py")
+    ended = cli.run("-i", ".", "-o", "src")
+    assert ended.code == 2
+    assert "no source files in it (src is the output folder)" in ended.err
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+def test_something_else_where_the_record_belongs_is_told_with_what_to_do(cli: CommandLine, dangling: bool) -> None:
+    cli.source("src/a.py")
+    kept = cli.folder / "output" / ".reflexion"
+    kept.parent.mkdir()
+    if dangling:
+        kept.symlink_to("nowhere")
+    else:
+        kept.touch()
+    ended = cli.run("-i", "src")
+    assert ended.code == 2
+    assert ended.err == "reflexion: output/.reflexion: is not a folder; move it away, or name another --output\n"
+
+
+def test_a_working_folder_that_was_removed_is_told(cli: CommandLine) -> None:
+    (cli.folder / "gone").mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); from reflexion.cli import main; main(['-i', '..'])"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=cli.folder / "gone", capture_output=True, text=True)
+    assert ended.stderr == "reflexion: the working folder: No such file or directory\n"
 
 
 def test_json_lines_are_json_on_a_stream_of_any_encoding(cli: CommandLine, ollama_double: OllamaDouble) -> None:

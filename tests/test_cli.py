@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -512,3 +513,29 @@ def test_no_plugin_of_another_program_sees_what_is_validated(tmp_path: Path) -> 
 
     assert run("-c", "import pydantic\nclass A(pydantic.BaseModel):\n    a: int")
     assert not run("-m", "reflexion", "config", "schema")
+
+
+# Sends the process Ctrl-C when a module is about to be imported, and then starts as the installed command does.
+INTERRUPTED_AT = """
+import importlib, os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+module, _, function = "{script}".partition(":")
+sys.argv[1:] = ["--input", "add.py"]
+sys.exit(getattr(importlib.import_module(module), function)())
+"""
+
+
+@pytest.mark.parametrize("module", ["reflexion.cli", "typer", "langgraph"])
+def test_ctrl_c_while_modules_are_loaded_ends_as_it_does_later(cli: CommandLine, module: str) -> None:
+    cli.source()
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    code = INTERRUPTED_AT.format(module=module, script=project["project"]["scripts"]["reflexion"])
+    ended = subprocess.run([sys.executable, "-c", code], cwd=cli.folder, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

@@ -1,6 +1,7 @@
 """``reflexion code --fix``: a module that is there is healed against its user's own tests, in the real sandbox."""
 
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from reflexion.config import SandboxSettings
 from reflexion.errors import InputError
+from reflexion.healing.folder import modules_below
 from reflexion.healing.judge import Judge
 from reflexion.healing.module import load_module
 from reflexion.healing.project import find_project
@@ -708,3 +710,18 @@ def test_links_are_followed_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="changed meanwhile"):
         module.write("x = 1\n")
     assert [path.name for path in (tmp_path / "proj").iterdir()] == ["one.py"]
+
+
+def test_a_link_that_leads_in_a_circle_and_a_pipe_are_told_in_one_line(tmp_path: Path) -> None:
+    for name in ("one.py", "other.py"):
+        (tmp_path / name).write_text(BUG, encoding="utf-8")
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(InputError, match=r"loop\.py: cannot be read: Too many levels of symbolic links"):
+        load_module(tmp_path / "loop.py")
+    for tests in ("loop.py", "loop.py/x"):
+        with pytest.raises(InputError, match="cannot be read: Too many levels of symbolic links"):
+            find_project(load_module(tmp_path / "one.py"), tmp_path / tests)
+    assert len(modules_below(tmp_path, tmp_path / "loop.py")) == 2
+    with pytest.raises(InputError, match=r"pipe\.py: is not a regular file"):
+        load_module(tmp_path / "pipe.py")

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from tests.conftest import REAL_OLLAMA
 from tests.failure_cases import BY_NAME, CASES, GOES_ON
 from tests.own_ollama import OwnOllama
 from tests.real_ollama import MODELS, demanded, model_store
-from tests.support import CommandLine
+from tests.support import CommandLine, small_disk
 from tests.terminal import Terminal
 
 # One model for all roles, so that nothing but the fault costs a load.
@@ -280,18 +279,6 @@ def store_full(bench: Bench) -> Shown:
             return bench.run()
         finally:
             bench.ollama.close()
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(folder)]
-    if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("no right to mount a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def window_too_small(bench: Bench) -> Shown:

@@ -1,6 +1,7 @@
 """The walk: what is taken and what is passed over, ignore files as git reads them, and the names of pages."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -82,6 +83,36 @@ def test_it_takes_sources_in_order_and_says_why_it_passes_over_the_rest(tmp_path
 def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone: cannot be read: No such file"):
         walk(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o444])
+def test_a_folder_that_nobody_may_look_into_is_named_and_can_be_left_out(tmp_path: Path, mode: int) -> None:
+    write(tmp_path, "src/a.py", "src/secret/b.py")
+    # Root reads everything, unless it gives up just that.
+    without = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if without and not shutil.which("setpriv"):
+        pytest.skip("no setpriv")
+
+    def run(*args: str) -> "subprocess.CompletedProcess[str]":
+        command = [*without, sys.executable, "-m", "reflexion", "-i", "src", "--dry-run", *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    (tmp_path / "src" / "secret").chmod(mode)
+    refused, done = run(), run("--exclude", "secret/")
+    (tmp_path / "src" / "secret").chmod(0o755)
+    assert refused.returncode == 2
+    assert refused.stderr == "reflexion: src/secret: cannot be read: Permission denied; leave it out with --exclude\n"
+    assert done.returncode == 0
+    assert "1 file, 0 symbols" in done.stdout
+
+
+def test_a_pipe_in_the_place_of_a_cache_tag_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "sub/a.py")
+    tag = tmp_path / "sub" / "CACHEDIR.TAG"
+    os.mkfifo(tag)
+    with tag.open("r+b", buffering=0) as pipe:  # Or whoever reads it would wait for ever.
+        pipe.write(b"Signature: 8a477f597d28d172789f06886806bc55")
+        assert names(walk(tmp_path)) == ["sub/a.py"]
 
 
 def test_a_tree_deeper_than_the_stack_of_python_is_walked(tmp_path: Path) -> None:
@@ -344,6 +375,12 @@ def test_two_sources_for_one_page_are_refused_by_name(paths: tuple[str, ...]) ->
     with pytest.raises(InputError, match=r"in/.* and in/.* would both be written to .*--exclude") as error:
         page_paths(sources(*paths), Path("out"))
     assert "\n" not in str(error.value)
+
+
+def test_two_names_that_look_the_same_are_told_apart() -> None:
+    with pytest.raises(InputError) as error:
+        page_paths(sources("caf\u00e9.py", "cafe\u0301.py"), Path("out"))
+    assert str(error.value).startswith("in/caf\\xe9.py and in/cafe\\u0301.py would both be written to caf")
 
 
 PATHS = st.lists(

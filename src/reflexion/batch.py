@@ -31,7 +31,7 @@ from reflexion.plan import Job
 from reflexion.runs import RECORD_FOLDER, failed_entry
 from reflexion.session import Session
 from reflexion.threads import start
-from reflexion.wording import counted
+from reflexion.wording import MAKE_ROOM, counted
 
 STOPPED = "stopped"
 # What the next run may do better from where this one stood; any other failure would only come again. A page that could
@@ -198,7 +198,7 @@ class Batch:
 
 def _detail(error: Exception) -> str:
     if isinstance(error, sqlite3.Error):
-        return f"the checkpoints cannot be kept: {error}; make room on the disk, and run the same command again"
+        return f"the checkpoints cannot be kept: {error}{MAKE_ROOM}"
     if isinstance(error, ReflexionError | OSError):
         return str(error)
     return f"a bug of reflexion, please report it: {type(error).__name__}: {error}"

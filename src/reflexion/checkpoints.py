@@ -16,11 +16,15 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reflexion.errors import InputError
 from reflexion.journal import Journal
 from reflexion.runs import RECORD_FOLDER
+from reflexion.wording import MAKE_ROOM, advice_on
 
 if TYPE_CHECKING:
     from reflexion.manifest import Basis
 
 NAME = "checkpoints.sqlite"
+# Pages of the write-ahead log, 4 KiB each, after which it is folded into the database and begun anew.
+LOG_PAGES = 64
+_REMOVE = "; remove it to begin anew"
 
 
 class Checkpoints:
@@ -39,6 +43,8 @@ class Checkpoints:
             # What is committed outlives a killed process all the same, and each of the ten commits or more that a file
             # takes waits for the disk no longer. After a power cut the database is sound, if perhaps a step older.
             self._connection.execute("PRAGMA synchronous = NORMAL")
+            # By default it grows to 4 MB, nearly all of it of steps that are over, which a full disk cannot spare.
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
             # Strict: plain values only. A checkpoint is data from disk, and must not be able to make objects.
             serde = JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
             self.saver = SqliteSaver(self._connection, serde=serde)
@@ -47,8 +53,12 @@ class Checkpoints:
             with self.saver.cursor() as cursor:
                 cursor.execute("CREATE TABLE IF NOT EXISTS cuts (thread_id TEXT PRIMARY KEY, cut TEXT NOT NULL)")
             self._require_sound()
-        except (OSError, sqlite3.Error) as error:
-            raise InputError(f"{self.path}: cannot be used: {error}; remove it to begin anew") from error
+            self._fold_log()
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be used: {error}{advice_on(error, _REMOVE)}") from error
+        except sqlite3.Error as error:
+            is_full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+            raise InputError(f"{self.path}: cannot be used: {error}{MAKE_ROOM if is_full else _REMOVE}") from error
 
     def _require_sound(self) -> None:
         """Raise sqlite3.Error for a database that is damaged, or somebody else's, before anything relies on it."""
@@ -63,6 +73,14 @@ class Checkpoints:
                 "cut FROM cuts",
             ):
                 cursor.execute(f"SELECT {columns} LIMIT 0")
+
+    def _fold_log(self) -> None:
+        """Put into the database what a run that was killed, or had no room, left in the log, whose room is then free.
+
+        Raises sqlite3.Error where there is no room even for that: no step could be kept.
+        """
+        with self.saver.cursor(transaction=False) as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def __enter__(self) -> "Checkpoints":
         return self

@@ -86,7 +86,9 @@ def _one_line_errors() -> Iterator[None]:
         typer.echo(f"reflexion: {error}", err=True)
         raise SystemExit(error.exit_code) from error
     except OSError as error:  # Such as a full disk behind standard output; our own files have errors of their own.
-        typer.echo(f"reflexion: {error.filename or 'standard output'}: {error.strerror or error}", err=True)
+        # Without a name it is the stream, or where we stand was removed meanwhile.
+        place = "the working folder" if isinstance(error, FileNotFoundError) else "standard output"
+        typer.echo(f"reflexion: {error.filename or place}: {error.strerror or error}", err=True)
         raise SystemExit(FAILED) from error
     except Exception as error:  # A bug must not end with 1, which says "not accepted".
         import traceback

@@ -119,10 +119,18 @@ def _read_ignore_file(path: Path, depth: int, prefix: str) -> tuple[_IgnoreFile,
     return (_IgnoreFile(printable(path), Patterns(lines), depth, prefix),)
 
 
+def is_there(path: Path) -> bool:
+    """Return whether there is such a file or folder; one in a folder that nobody may look into counts as none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def ignores_above(folder: Path) -> Ignores:
     """Return the ignore files above the folder up to the repository that it lies in, none outside of one."""
     here = folder.resolve()
-    root = next((parent for parent in (here, *here.parents) if (parent / ".git").exists()), here)
+    root = next((parent for parent in (here, *here.parents) if is_there(parent / ".git")), here)
     ignores = Ignores()
     for parent in reversed(here.parents):
         if parent.is_relative_to(root):

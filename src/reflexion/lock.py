@@ -26,6 +26,8 @@ def locked(folder: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise InputError(f"{folder}: another run is writing here (process {_holder(holder)}); wait for it") from None
+    except FileExistsError as error:
+        raise InputError(f"{kept}: is not a folder; move it away, or name another --output") from error
     except OSError as error:
         raise InputError(f"{kept}: cannot be used: {error.strerror}") from error
     try:

@@ -1,6 +1,7 @@
 """Pages on disk: the closing comment, what may be overwritten, and writes that are whole or not at all."""
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from reflexion import __version__
 from reflexion.errors import InputError
+from reflexion.loaders import printable
 from reflexion.marker import Marker, read_marker, text_digest
 from reflexion.patterns import regex
 
@@ -50,12 +52,36 @@ def draft_path(path: Path) -> Path:
 
 
 def destination(path: Path, outcome: str) -> Path:
-    """Return where to write: ``path``, or beside it when it holds an accepted page and this one is not."""
+    """Return where to write: ``path``, or beside it when it holds an accepted page and this one is not.
+
+    Raises InputError when there can be no file of that name beside it.
+    """
     existing = existing_page(path)
     marker = read_marker(existing)[1] if existing is not None else None
     if outcome != "accepted" and marker is not None and marker.outcome == "accepted":
-        return draft_path(path)
+        path = draft_path(path)
+        require_name(path)
     return path
+
+
+def require_name(path: Path) -> None:
+    """Raise InputError where a page, or the temporary file beside it, would have too long a name or path."""
+    target = Path(os.path.realpath(path))
+    folder, names = target.parent, [target.name]
+    # The system looks at no name below a folder that is not there.
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder, names = folder.parent, [*names, folder.name]
+    if any(_is_too_long(one) for one in (target, _temporary(target), *(folder / name for name in names))):
+        advice = "rename the source, or name an --output file for it alone"
+        raise InputError(f"{printable(path)}: is too long a name for the file system; {advice}")
+
+
+def _is_too_long(path: Path) -> bool:
+    try:
+        path.lstat()
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 class WriteCheck:
@@ -71,25 +97,33 @@ class WriteCheck:
         self._tried: set[Path] = set()
 
     def check(self, path: Path) -> None:
-        """Raise InputError when a page could not, or must not, be written to ``path``."""
+        """Raise InputError when a page could not, or must not, be written to ``path``.
+
+        A name that is too long is for ``require_name``: it is the failure of one file, and of no file where it is
+        that of a draft which is never needed.
+        """
         try:
-            path = path.resolve() if path.is_symlink() else path
+            path = _real(path) if path.is_symlink() else path
             self._require_file(path)
             self._try_folder(path)
             is_input = path.exists() and _identity(path) in self._identities
         except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+            if error.errno == errno.ENAMETOOLONG:
+                return
+            raise InputError(f"{printable(path)}: cannot be written: {error.strerror}") from error
         if is_input:
-            raise InputError(f"{path}: is an input; name another output")
+            raise InputError(f"{printable(path)}: is an input; name another output")
         page = existing_page(path)
         if page is not None and not self._overwrite and not is_ours(page):
-            raise InputError(f"{path}: is not as reflexion wrote it; --overwrite replaces it")
+            raise InputError(f"{printable(path)}: is not as reflexion wrote it; --overwrite replaces it")
 
     def _require_file(self, path: Path) -> None:
         if path.exists() and not (path.is_dir() or path.is_file()):
-            raise InputError(f"{path}: is not a regular file")
+            raise InputError(f"{printable(path)}: is not a regular file")
         if path.is_dir():
-            raise InputError(f"{path}: is a folder; name a file, or end the output with a / to write into it")
+            raise InputError(
+                f"{printable(path)}: is a folder; name a file, or end the output with a / to write into it"
+            )
 
     def _try_folder(self, path: Path) -> None:
         folder = path.parent
@@ -99,7 +133,7 @@ class WriteCheck:
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
         if not folder.is_dir():
-            raise InputError(f"{path}: cannot be written: {folder} is not a folder")
+            raise InputError(f"{printable(path)}: cannot be written: {printable(folder)} is not a folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
 
@@ -127,11 +161,9 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: boo
 
     The file gets ``mode`` as far as the user's mask allows it, or ``exactly``.
     """
-    target = path.resolve()
+    target = _real(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    # The target's own name could be too long with anything added to it.
-    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
-    temporary = target.with_name(f".{name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    temporary = _temporary(target)
     try:
         # O_EXCL and no following of links: nobody can have put something in its place.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
@@ -145,6 +177,20 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666, *, exactly: boo
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads. Raises OSError for a link that leads in a circle."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+
+
+def _temporary(target: Path) -> Path:
+    # The target's own name could be too long with anything added to it.
+    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
+    return target.with_name(f".{name}.{os.getpid()}{TEMPORARY_SUFFIX}")
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -179,8 +225,10 @@ def existing_page(path: Path) -> str | None:
     """
     if not path.exists():
         return None
+    if not (path.is_file() or path.is_dir()):  # Reading a pipe would wait for ever.
+        raise InputError(f"{printable(path)}: is not a regular file")
     try:
         # A checkout may have given it other line ends, which is no edit.
         return path.read_bytes().decode("utf-8", errors="surrogateescape").replace("\r\n", "\n")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{printable(path)}: cannot be read: {error.strerror}") from error

@@ -42,7 +42,9 @@ class Job:
         return printable(self.path) if self.path else self.load().label
 
     def load(self) -> Source:
-        """Return the source, read now if it was not before. Raises InputError."""
+        """Return the source, read now if it was not before. Raises InputError, also where its page has no place."""
+        if self.output is not None:
+            pages.require_name(self.output)
         return self.source or _load(self.path)
 
 
@@ -122,7 +124,9 @@ def _plan_files(inputs: Sequence[str], output: str | None, protected: tuple[Path
     for text in inputs:
         path = None if text == STDIN else Path(text)
         source = _load(path)
-        jobs.append(Job(path, target / f"{source.name}.md" if into_folder else target, source, text))
+        page = target / f"{source.name}.md" if into_folder else target
+        pages.require_name(page)
+        jobs.append(Job(path, page, source, text))
     folder = target if into_folder else target.parent
     return Plan(tuple(jobs), folder, protected=protected, overwrite=overwrite)
 
@@ -151,12 +155,13 @@ def _notes(found: Walk) -> list[str]:
 
 
 def _told(found: Walk) -> str:
-    notes = _notes(found)
+    output = [printable(one.relative) for one in found.passed if one.reason is Reason.OUTPUT]
+    notes = [*_notes(found), *(f"{name} is the output folder" for name in output)]
     return f" ({'; '.join(notes)})" if notes else ""
 
 
 def _check(jobs: Sequence[Job], sources: Sequence[Path], protected: Sequence[Path], *, overwrite: bool) -> None:
-    taken: dict[str, Path | None] = {}
+    taken: dict[str, str] = {}
     writable = pages.WriteCheck([*sources, *protected], overwrite=overwrite)
     # A page that is not accepted may go beside an accepted one, so both names are taken.
     wanted = [(job, path) for job in jobs if job.output for path in (job.output, pages.draft_path(job.output))]
@@ -164,8 +169,8 @@ def _check(jobs: Sequence[Job], sources: Sequence[Path], protected: Sequence[Pat
         # By case only, two names are one on many file systems.
         key = str(path).casefold()
         if key in taken:
-            raise InputError(f"{taken[key]} and {job.path} would both be written to {path}; do them apart")
-        taken[key] = job.path
+            raise InputError(f"{taken[key]} and {job.label} would both be written to {printable(path)}; do them apart")
+        taken[key] = job.label
         writable.check(path)
 
 

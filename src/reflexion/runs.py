@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from reflexion import __version__
 from reflexion.config import Role
 from reflexion.errors import InputError, ReflexionError
 from reflexion.ollama.reply import Binding
 from reflexion.patterns import regex
+from reflexion.wording import advice_on
 
 if TYPE_CHECKING:
     from reflexion.outcome import Result
@@ -65,6 +66,7 @@ class RunRecord:
             "process": os.getpid(),
             "pipeline": pipeline,
             "arguments": list(arguments),
+            "begun_in": _working_folder(folder) if folder else "",
             "settings": dict(settings),
             "models": {
                 role.value: {"model": item.model, "digest": item.digest, "window": item.window}
@@ -180,8 +182,18 @@ def no_run_in(folder: Path) -> str:
     return f"{folder}: no run in it, but in {', '.join(below[:3])}{more}; name one with --output"
 
 
-def unfinished_command(folder: Path) -> list[str]:
-    """Return the command line of the latest run of a folder, which did not come to its end.
+class Unfinished(NamedTuple):
+    """A run to take up: its command line, and the working folder that it was given in.
+
+    The folder is None where the record does not say it, as those of earlier versions do not.
+    """
+
+    arguments: list[str]
+    begun_in: Path | None
+
+
+def unfinished_run(folder: Path) -> Unfinished:
+    """Return the latest run of a folder, which did not come to its end.
 
     Raises InputError when there is none: no run at all, or the latest one is complete.
     """
@@ -192,7 +204,17 @@ def unfinished_command(folder: Path) -> list[str]:
     arguments = latest.get("arguments")
     if latest.get("exit_code") in (0, 1) or not arguments:
         raise InputError(f"{folder}: its latest run came to its end; there is nothing to take up")
-    return [str(argument) for argument in arguments]
+    begun_in = str(latest.get("begun_in") or "")
+    return Unfinished([str(argument) for argument in arguments], (folder / begun_in).resolve() if begun_in else None)
+
+
+def _working_folder(output: Path) -> str:
+    """Return the working folder: from the output folder, where that lies in it, since both may be moved together."""
+    try:
+        here, there = Path.cwd().resolve(), output.resolve()
+    except OSError:  # Somebody removed it; with full paths a run goes on all the same.
+        return ""
+    return os.path.relpath(here, there) if there.is_relative_to(here) else str(here)
 
 
 def _from_journal(text: str) -> dict[str, Any]:
@@ -217,7 +239,7 @@ def _told_as_input_error(path: Path) -> Iterator[None]:
         path.parent.chmod(0o700)
         yield
     except OSError as error:
-        raise InputError(f"{path}: the record cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: the record cannot be written: {error.strerror}{advice_on(error)}") from error
 
 
 def _open_private(path: Path, flags: int = 0) -> IO[bytes]:

@@ -9,7 +9,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +17,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from reflexion.errors import InputError
-from reflexion.ignore import Patterns, ignores_above
+from reflexion.ignore import Ignores, Patterns, ignores_above, is_there
 from reflexion.loaders import (
     NOTEBOOK_SUFFIX,
     OTHER_SUFFIXES,
@@ -153,11 +153,18 @@ def _refuse_clashes(kept: Sequence[SourcePath], names: Sequence[Path]) -> None:
         for path in (name, draft_path(name)):
             other = taken.get(_key(path)) or folders.get(_key(path))
             if other:
+                both = f"{_told_apart(other, item.path)} and {_told_apart(item.path, other)}"
                 raise InputError(
-                    f"{printable(other)} and {printable(item.path)} would both be written to {printable(path)};"
-                    " leave one out with --exclude, or do them apart"
+                    f"{both} would both be written to {printable(path)}; leave one out with --exclude, or do them apart"
                 )
             taken[_key(path)] = item.path
+
+
+def _told_apart(path: Path, other: Path) -> str:
+    """Return a path to be shown beside another one; where they would look the same, by the codes of its letters."""
+    text = printable(path)
+    same = unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", printable(other))
+    return text.encode("unicode_escape").decode() if same else text
 
 
 def _key(path: Path) -> str:
@@ -181,8 +188,8 @@ class _Walker:
         waiting = [(Path(), ignores_above(self.folder))]
         while waiting:
             relative, ignores = waiting.pop()
-            ignores = ignores.inside(self.folder / relative, len(relative.parts))
-            for entry in _entries(self.folder / relative):
+            entries, ignores = self._look(relative, ignores)
+            for entry in entries:
                 child = relative / entry.name
                 is_folder = entry.is_dir(follow_symlinks=False)
                 taken = exclude.decide(child.as_posix(), is_folder=is_folder)
@@ -198,6 +205,17 @@ class _Walker:
                     self.kept += [] if found else [SourcePath(self.folder / child, child)]
                 self.passed += [PassedOver(child, *found)] if found else []
 
+    def _look(self, relative: Path, ignores: Ignores) -> tuple[list[os.DirEntry[str]], Ignores]:
+        """Return the entries of a folder in order, and the ignore files in force in it. Raises InputError."""
+        folder = self.folder / relative
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+            return found, ignores.inside(folder, len(relative.parts))
+        except OSError as error:
+            advice = "; leave it out with --exclude" if relative.parts else ""
+            raise InputError(f"{printable(folder)}: cannot be read: {error.strerror}{advice}") from error
+
     def _folder_reason(self, child: Path) -> tuple[Reason, str] | None:
         path, name = self.folder / child, child.name
         if self.rules.output is not None and _is_same(path, self.rules.output):
@@ -206,7 +224,7 @@ class _Walker:
             return Reason.HIDDEN, ""
         if name in _DEPENDENCY_FOLDERS or name.endswith(_DEPENDENCY_ENDINGS) or _is_tagged_cache(path):
             return Reason.DEPENDENCIES, ""
-        return (Reason.ENVIRONMENT, "") if any((path / one).exists() for one in _ENVIRONMENT_FILES) else None
+        return (Reason.ENVIRONMENT, "") if any(is_there(path / one) for one in _ENVIRONMENT_FILES) else None
 
     def _content_reason(self, child: Path, *, expressly: bool) -> tuple[Reason, str] | None:
         path = self.folder / child
@@ -273,14 +291,6 @@ def _name_reason(entry: os.DirEntry[str]) -> tuple[Reason, str] | None:
         return (Reason.NOT_A_FILE if is_source else Reason.NOT_A_SOURCE), error.strerror or ""
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        raise InputError(f"{printable(folder)}: cannot be read: {error.strerror}") from error
-
-
 def _is_same(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other)
@@ -289,8 +299,11 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _is_tagged_cache(folder: Path) -> bool:
+    tag = folder / _CACHE_TAG
     try:
-        with (folder / _CACHE_TAG).open("rb") as file:
+        if not tag.is_file():  # Opening a pipe would wait for ever.
+            return False
+        with tag.open("rb") as file:
             return file.read(len(_CACHE_SIGNATURE)) == _CACHE_SIGNATURE
     except OSError:
         return False

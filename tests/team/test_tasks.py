@@ -75,3 +75,9 @@ def test_no_input_is_replaced(tmp_path: Path) -> None:
 def test_what_cannot_be_used(prompt: str | None, given_: str | None, why: str) -> None:
     with pytest.raises(InputError, match=why):
         make_task_plan(prompt, given_, None, overwrite=False)
+
+
+def test_a_link_that_leads_in_a_circle_is_not_ours_to_replace(tmp_path: Path) -> None:
+    (tmp_path / "solution.py").symlink_to("solution.py")
+    with pytest.raises(InputError, match=r"solution\.py: is not as reflexion wrote it"):
+        make_task_plan("x", None, str(tmp_path), overwrite=False)

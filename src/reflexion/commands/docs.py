@@ -11,7 +11,7 @@ import typer
 
 from reflexion import options
 from reflexion.commands.settings import overrides
-from reflexion.errors import ReflexionError
+from reflexion.errors import InputError, ReflexionError
 
 INTERRUPTED = 130
 
@@ -84,9 +84,24 @@ def end(run: Callable[[], int]) -> NoReturn:
 
 
 def resume_command(context: typer.Context, folder: options.OutputFolder = Path("output")) -> None:
-    """Take up the latest run in a folder that did not come to its end, with its own command line."""
-    from reflexion.runs import unfinished_command
+    """Take up the latest run in a folder that did not come to its end: its own command, where that was given."""
+    from reflexion.runs import unfinished_run
 
-    arguments = unfinished_command(folder)
-    typer.echo(f"reflexion {shlex.join(arguments)}", err=True)
+    arguments, begun_in = unfinished_run(folder)
+    command = f"reflexion {shlex.join(arguments)}"
+    if begun_in is not None and not _is_here(begun_in):
+        if not begun_in.is_dir():
+            raise InputError(
+                f"{folder}: its run was begun in {begun_in}, which is gone; where its files are, run {command}"
+            )
+        os.chdir(begun_in)
+        command = f"cd {shlex.quote(str(begun_in))} && {command}"
+    typer.echo(command, err=True)
     context.find_root().command.main(arguments, obj=tuple(arguments))
+
+
+def _is_here(folder: Path) -> bool:
+    try:
+        return folder.samefile(Path.cwd())
+    except OSError:  # One of the two is gone.
+        return False

@@ -1,5 +1,6 @@
 """What the tests say of a folder: whether they pass, and which of its modules failing tests are about."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from reflexion.suite.result import SuiteRun
 def modules_below(folder: Path, tests: Path) -> list[Module]:
     """Return the modules of a folder that hold anything, but for what is the tests'. Raises InputError without any."""
     paths = [path for path in files_below(folder) if path.suffix == ".py" and path.read_bytes().strip()]
-    real, around = tests.resolve(), folder.resolve().is_relative_to(tests.resolve())
+    real = os.path.realpath(tests)
+    around = folder.resolve().is_relative_to(real)
     inside = [path for path in paths if path.resolve().is_relative_to(real) and not around]
     found = [path for path in paths if path not in inside and path.name != "conftest.py" and not is_test(path)]
     if not found:

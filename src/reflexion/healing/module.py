@@ -1,6 +1,7 @@
 """A module on disk that is to be healed: its text, and the bytes of another text as this file would hold it."""
 
 import difflib
+import os
 import stat
 import tokenize
 from dataclasses import dataclass
@@ -88,7 +89,10 @@ def load_module(path: Path) -> Module:
     if path.suffix != ".py" and path.exists():
         raise InputError(f"{label}: --fix heals Python modules, whose names end in .py")
     try:
-        real = path.resolve(strict=True)
+        # Path.resolve has an error of its own for a link that leads in a circle.
+        real = Path(os.path.realpath(path, strict=True))
+        if not (real.is_file() or real.is_dir()):  # Reading a pipe would wait for ever.
+            raise InputError(f"{label}: is not a regular file")
         data = real.read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{label}: no such file or folder") from error

@@ -1,6 +1,7 @@
 """The project around a module that is to be healed: its folder, its tests, and the files that decide how they run."""
 
 import ast
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class Project:
 def find_project(module: Module, tests: Path, above: Path | None = None) -> Project:
     """Return the project of a module and its tests; ``above`` is a folder that it holds as well. Raises InputError."""
     try:
-        real = tests.resolve(strict=True)
+        real = Path(os.path.realpath(tests, strict=True))
     except FileNotFoundError as error:
         raise InputError(f"{printable(tests)}: no such file or folder") from error
     except OSError as error:

@@ -1,5 +1,6 @@
 """What is asked for and where each result goes: decided, and checked, before the first model call."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -26,22 +27,22 @@ class TaskPlan(Plan):
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Raise InputError where the result of one of ``jobs`` could not, or must not, be written. Creates nothing."""
-        taken: dict[str, Path | None] = {}
+        taken: dict[str, str] = {}
         for job in jobs:
             folder = folder_of(job)
             key = str(folder).casefold()
             if key in taken:
-                raise InputError(f"{taken[key]} and {job.path} would both be written to {folder}; do them apart")
-            taken[key] = job.path
+                raise InputError(f"{taken[key]} and {job.label} would both be written to {folder}; do them apart")
+            taken[key] = job.label
             self._spare_inputs(folder)
             folders.check(folder, overwrite=self.overwrite)
             self._require_same_request(job, folder)
 
     def _spare_inputs(self, folder: Path) -> None:
         """No input is ever replaced, also with ``overwrite``."""
-        inputs = {path.resolve() for path in (*self.protected, *(job.path for job in self.jobs)) if path}
+        inputs = {os.path.realpath(path) for path in (*self.protected, *(job.path for job in self.jobs)) if path}
         for place in (one / name for one in (folder, folder / folders.DRAFT_FOLDER) for name in self.written):
-            if place.resolve() in inputs:
+            if os.path.realpath(place) in inputs:
                 raise InputError(f"{place}: is an input; name another output")
 
     def _require_same_request(self, job: Job, folder: Path) -> None:
