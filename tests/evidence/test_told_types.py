@@ -44,6 +44,7 @@ WRONG = [
     ("`hosts` is a `dict`.", "`hosts` is a `list[str] | None`."),
     ("`text` is a `list` of `str`.", "`text` is a `str`."),
     ("Reads all and returns a `dict`.", "Reads all and returns a `float`."),
+    ("Reads all and returns its `dict`.", "Reads all and returns its `float`."),
     ("Returns a string.", "Returns a float."),
     ("The result is a `str`.", "The result is a `float`."),
 ]

@@ -64,7 +64,7 @@ _OPEN = regex(
 _QUALIFIED = regex(r"\s*(?:optional|required|keyword-only|positional-only|default\b.*)\s*", re.IGNORECASE)
 _RESULT = (
     regex(rf"^\s*{_OWN}returns?\s+{_ARTICLED}{_TYPE}{_END}", re.IGNORECASE),
-    regex(rf"\sand\s+returns\s+{_ARTICLED}{_TYPE}{_END}"),
+    regex(rf"\sand\s+returns\s+(?:{_ARTICLED}|its\s+|the\s+){_TYPE}{_END}"),
     regex(rf"^\s*(?:The|Its)\s+(?:result|return(?:ed)?\s+value)\s+is\s+(?:{_ARTICLED}|of\s+type\s+){_TYPE}{_END}"),
 )
 # "Returns a dictionary of options and a list of errors": a tuple.
