@@ -81,6 +81,7 @@ BLATANT = [
     ("\n- one\n-\n", ("T005", "error", 3)),
     ("\nIt calls `grow(\n", ("T005", "error", 2)),
     ("\nIt grows (as the name\n", ("T005", "error", 2)),
+    ("\n## `grow(items: list[int\n", ("T005", "error", 2)),
     ('\nIt raises `ValueError` with the message "too\n', ("T005", "error", 2)),
     ("\nIt grows. This function does not\n", ("T005", "error", 2)),
     ("\n| a | b |\n|---|---|\n| 1 | 2\n", ("T005", "error", 4)),

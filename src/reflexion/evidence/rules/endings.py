@@ -50,7 +50,8 @@ def _text_ending(page: Page, kind: str) -> tuple[Level, str] | None:
     if _EMPTY_ITEM.match(line) and page.layout[page.last - 1].opens:
         return "error", "with a list marker that has no item"
     if kind == "heading":
-        return "warning", "with a heading that has no text below it"
+        cut = _open_construct(page.prose[page.last - 1])
+        return cut or ("warning", "with a heading that has no text below it")
     if _TERMINAL.search(line.rstrip()):
         return None
     return _open_construct(_last_prose(page)) or _open_sentence(
