@@ -251,6 +251,45 @@ def wrong_type(page: Page) -> Iterator[Mutant]:
                 break
 
 
+TYPE_SENTENCES = (
+    "`{name}` is {article} `{type}`.",
+    "The `{name}` parameter is {article} `{type}`.",
+    "It takes `{name}`, {article} `{type}`.",
+    "`{name}` ({type}) is given by the caller.",
+    "`{name}` must be of type `{type}`.",
+    "Here `{name}` (`{type}`) is what counts.",
+)
+
+
+def told(page: Page, span: Span, param: Param, typed: str, number: int) -> tuple[int, str] | None:
+    """Add a sentence that gives a parameter a type to the first one-line paragraph of a section; its line, the page."""
+    for index in range(span.start + 1, span.end):
+        line = page.lines[index]
+        around = page.lines[index - 1 : index] + page.lines[index + 1 : index + 2]
+        if index not in page.fenced and re.match(r"[A-Z][\w' ]+ .*\.$", line) and not any(map(str.strip, around)):
+            article = "an" if typed[0] in "aeio" else "a"
+            said = TYPE_SENTENCES[number % len(TYPE_SENTENCES)].format(name=param.name, type=typed, article=article)
+            return index, page.edited({index: f"{line} {said}"})
+    return None
+
+
+def _other_type(annotation: str) -> str:
+    """A builtin that no value of the annotation has, also where an int may stand for a float."""
+    numbers = re.search(r"\b(?:int|float|bool|complex)\b", re.sub(r"\[.*\]", "", annotation))
+    return "bytes" if numbers else changed_type(annotation)
+
+
+def wrong_type_in_prose(page: Page) -> Iterator[Mutant]:
+    for thing, span in leaves(page):
+        for number, param in enumerate(thing.params, len(thing.name)):
+            if param.annotation is None or param.annotation in VAGUE_TYPES or param.name.startswith("*"):
+                continue
+            planted = told(page, span, param, _other_type(param.annotation), number)
+            if planted:
+                index, text = planted
+                yield mutant(page, "wrong type in prose", "wrong type", text, index)
+
+
 MUTATORS: tuple[Callable[[Page], Iterator[Mutant]], ...] = (
     remove_symbol,
     rename_symbol,
@@ -261,6 +300,7 @@ MUTATORS: tuple[Callable[[Page], Iterator[Mutant]], ...] = (
     phantom_parameter,
     wrong_default,
     wrong_type,
+    wrong_type_in_prose,
 )
 
 

@@ -55,6 +55,8 @@ VERDICTS = [
     "Score: 97",
     "Single critical fix: none",
     "The document is accurate and complete.",
+    "The documentation is accurate and complete. Score: 98/100.",
+    "The document is correct. **Score:** 98",
     '{"technical_accuracy": 100, "completeness": 95, "single_critical_fix": "none"}',
     '{\n  "technical_accuracy": 100,\n  "completeness": 95,\n  "single_critical_fix": "a } b"\n}',
 ]
@@ -365,9 +367,22 @@ def test_structure_survives_any_chatter(body: str, before: list[str], ends: list
     assert clean_markdown(reply.replace("\n", "\r\n") if crlf else reply) == page
 
 
+EMPTIES = [
+    "```\n```",
+    "```python\n```",
+    "~~~\n\n  \n~~~",
+    "````\n\n````",
+    '"',
+    "`",
+    "''",
+    '"""',
+    "\u201c\u201d",
+]
+
+
 messy = st.lists(
     st.sampled_from(
-        [*PREAMBLES, *SIGN_OFFS, *VERDICTS, "```markdown", "```", "````", "~~~", "<think>", "</think>", "# T"]
+        [*PREAMBLES, *SIGN_OFFS, *VERDICTS, *EMPTIES, "```markdown", "```", "````", "~~~", "<think>", "</think>", "# T"]
     ),
     max_size=12,
 ).flatmap(lambda parts: st.sampled_from(["\n", "\n\n", " "]).map(lambda gap: gap.join(parts)))
@@ -393,6 +408,8 @@ def test_cleaning_twice_is_cleaning_once_and_nothing_raises(text: str) -> None:
         "The user wants to sort: this is what the module does.\n\n## `sort`\n\nSorts.\n",
         "This is the documentation for the `sort` module. It sorts lists.\n\n## `sort`\n\nSorts.\n",
         "Output:\n\n```text\n1\n```\n",
+        "# A\n\nThe page is complete. A score: 3 of them.\n",
+        "# A\n\nThe page is complete. Score: 3 points are taken off.\n",
     ],
 )
 def test_sentences_that_could_be_about_the_code_stay(page: str) -> None:

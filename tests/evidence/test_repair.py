@@ -233,6 +233,10 @@ def test_a_default_that_does_not_exist_goes_with_its_words() -> None:
     assert found.text == PAGE
 
 
+def test_a_mark_that_is_left_at_the_end_goes() -> None:
+    assert repaired(PAGE + "\n```\n", FACTS).text.rstrip() == PAGE.rstrip()
+
+
 def test_an_unclosed_fence_is_closed_where_its_code_ends() -> None:
     page = PAGE.replace("-> bool\n```\n", "-> bool\n")
     found = repaired(page, FACTS)

@@ -268,3 +268,9 @@ def test_a_class_that_is_only_named_as_a_base_is_not_documented() -> None:
     page = "# `waits`\n\n## Class `Wait`\n\nWaits as long as it is told to.\n\nBases: `Base`\n"
     found = verify(page, facts_of_python(source, "waits"), source_text=source)
     assert [(one.rule, one.level, one.symbol) for one in found] == [("S101", "error", "Base")]
+
+
+def test_a_number_of_the_source_vouches_for_no_licence() -> None:
+    page = "# a\n\nReleased under the Apache License 2.0.\n"
+    assert [one.rule for one in verify(page, None, source_text="RATE = 2.0\n")] == ["H505"]
+    assert verify(page, None, source_text="# Apache License 2.0\n") == []

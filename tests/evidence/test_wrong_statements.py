@@ -119,6 +119,7 @@ PROSE = [
     ("The default port is 8080.", "8080", "80"),
     ("If `port` is not given, 8080 is used.", "8080", "80"),
     ("`port` is optional (default 8080).", "8080", "80"),
+    ("Connects to `port` (by default `8080`) of it.", "8080", "80"),
     ("`timeout` has a default of `30.0`.", "30.0", "5.0"),
     ("The `port` defaults to 8080.", "8080", "80"),
 ]

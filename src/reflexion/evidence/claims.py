@@ -138,6 +138,16 @@ class ReturnClaim(NamedTuple):
     text: str = ""
 
 
+class TypeClaim(NamedTuple):
+    """The type that a sentence gives a parameter, or what is returned (``name`` None). ``text`` is the sentence."""
+
+    line: int
+    subject: str
+    name: str | None
+    type: str
+    text: str = ""
+
+
 class RaiseClaim(NamedTuple):
     """An exception that a symbol is said to raise. ``message`` is exactly what the document quotes, or None."""
 
@@ -238,6 +248,7 @@ class Claims:
     parameters: tuple[ParameterClaim, ...] = ()
     parameter_lists: tuple[ParameterList, ...] = ()
     returns: tuple[ReturnClaim, ...] = ()
+    types: tuple[TypeClaim, ...] = ()
     raises: tuple[RaiseClaim, ...] = ()
     denials: tuple[DenialClaim, ...] = ()
     constants: tuple[ConstantClaim, ...] = ()
@@ -257,4 +268,4 @@ class Claims:
     def count(self) -> int:
         """Return the number of claims about the module: all records but mentions, examples and blocks."""
         kinds = (self.symbols, self.signatures, self.parameters, self.returns, self.raises, self.denials)
-        return sum(map(len, (*kinds, self.constants, self.bases, self.history, self.links)))
+        return sum(map(len, (*kinds, self.types, self.constants, self.bases, self.history, self.links)))

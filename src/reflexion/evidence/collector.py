@@ -22,6 +22,7 @@ from reflexion.evidence.claims import (
     ReturnClaim,
     SignatureClaim,
     SymbolClaim,
+    TypeClaim,
 )
 from reflexion.evidence.entries import Entry
 from reflexion.evidence.inline import CODE_OFF, CODE_ON, Inline, plain, ticked
@@ -40,6 +41,7 @@ from reflexion.evidence.statements import (
     types_in,
 )
 from reflexion.evidence.titles import Named, is_class_like
+from reflexion.evidence.told_types import told_types
 from reflexion.evidence.words import Role
 from reflexion.patterns import regex
 
@@ -121,6 +123,7 @@ class Collector:
     parameters: list[ParameterClaim] = field(default_factory=list)
     lists: list[ParameterList] = field(default_factory=list)
     returns: list[ReturnClaim] = field(default_factory=list)
+    types: list[TypeClaim] = field(default_factory=list)
     raises: list[RaiseClaim] = field(default_factory=list)
     denials: list[DenialClaim] = field(default_factory=list)
     constants: list[ConstantClaim] = field(default_factory=list)
@@ -272,6 +275,7 @@ class Collector:
         if first is not None and (first.name is None or scope.names(first.name)) and self._opens(scope):
             self._add_bases(first._replace(name=None), inline.line, scope)
         self._add_defaults(inline, scope)
+        self._add_types(inline, scope, scope.subject)
         if owner is None:
             self._add_callable(inline, scope, scope.subject)
 
@@ -303,6 +307,13 @@ class Collector:
             line = inline.line_at(said.at)
             claim = ParameterClaim(line, scope.subject, said.name or "", None, said.values[0], None, -1, text=said.text)
             self.parameters.append(claim)
+
+    def _add_types(self, inline: Inline, scope: Scope, subject: str) -> None:
+        """Add the types that sentences give. Under "Returns" and the like a name need not be a parameter's."""
+        if scope.page or scope.foreign or scope.role not in (None, "parameters"):
+            return
+        for said in told_types(inline.marked):
+            self.types.append(TypeClaim(inline.line_at(said.at), subject, said.name, said.values[0], said.text))
 
     def _add_bases(self, said: Stated, line: int, scope: Scope) -> None:
         """Add base classes; a class that only a sentence names is documented there, if weakly."""

@@ -62,7 +62,7 @@ _IN_SENTENCE = (
     ),
     regex(rf"^\W*By\s+default,?\s+(?:the\s+)?{_NAME}\s+is\s+(?:set\s+to\s+)?{_MEASURED}{_STOP}"),
     regex(rf"^\W*The\s+default\s+(?:value\s+)?(?:of|for)\s+(?:the\s+)?{_NAME}\s+is\s+{_MEASURED}{_STOP}"),
-    regex(rf"{_NAME}(?:\s+is\s+optional)?\s+\(default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
+    regex(rf"{_NAME}(?:\s+is\s+optional)?\s+\((?:by\s+)?default(?:\s*:|\s*=|\s+is)?\s+{_MEASURED}\s*\)"),
     regex(rf"^\W*The\s+default\s+{CODE_ON}?(?P<name>[a-z_]\w*){CODE_OFF}?\s+(?:value\s+)?is\s+{_MEASURED}{_STOP}"),
     regex(rf"^\W*(?:If|When)\s+{_NAME}\s+{_LEFT_OUT},\s+{_MEASURED}\s+(?:is|will\s+be)\s+(?:used|assumed){_STOP}"),
     regex(

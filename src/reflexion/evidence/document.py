@@ -91,6 +91,7 @@ def _claims(out: Collector, markup: Markup, text: str) -> Claims:
         parameters=_in_order(out.parameters),
         parameter_lists=_in_order(out.lists),
         returns=_in_order(out.returns),
+        types=_in_order(out.types),
         raises=_in_order(out.raises),
         denials=_in_order(out.denials),
         constants=_in_order(out.constants),

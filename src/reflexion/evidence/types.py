@@ -85,6 +85,10 @@ FAMILIES = tuple(
         ("TextIO BinaryIO IO StringIO BytesIO file", ""),
         ("Exception BaseException", ""),
         ("datetime date", ""),
+        (
+            "Hashable",
+            "str bytes int float complex bool tuple frozenset range Decimal Fraction Path datetime date timedelta UUID",
+        ),
     )
 )
 SUPERTYPES = {"Literal": ("str", "int", "bool", "bytes"), "LiteralString": ("str",), "NamedTuple": ("tuple",)}
@@ -341,11 +345,15 @@ def _related(said: Kind, true: Kind, context: TypeContext) -> bool:
     )
 
 
+_IMPLIED = {
+    "IntEnum": "int", "IntFlag": "int", "StrEnum": "str", "NamedTuple": "tuple", "TypedDict": "dict", "Enum": "enum",
+}  # fmt: skip
+
+
 def _ancestor(name: str, base: str, context: TypeContext, depth: int = 0) -> bool:
     """Whether ``base`` is among the ancestors that the module states of ``name``; enums of str and int included."""
     bases = context.classes.get(name, ())
-    implied = {"IntEnum": "int", "StrEnum": "str", "NamedTuple": "tuple", "TypedDict": "dict", "Enum": "enum"}
-    if any(base in (candidate, implied.get(candidate)) for candidate in bases) or "Protocol" in bases:
+    if any(base in (candidate, _IMPLIED.get(candidate)) for candidate in bases) or "Protocol" in bases:
         return True
     return depth < 20 and any(_ancestor(candidate, base, context, depth + 1) for candidate in bases)
 

@@ -24,6 +24,7 @@ from reflexion.evidence.rules.returns import check_returns
 from reflexion.evidence.rules.rule import Rule
 from reflexion.evidence.rules.signatures import check_signatures
 from reflexion.evidence.rules.symbols import check_symbols
+from reflexion.evidence.rules.told_types import check_told_types
 
 ALL_RULES: tuple[Rule, ...] = (*FACT_RULES, *EXAMPLE_RULES, *TEXT_RULES)
 
@@ -31,6 +32,9 @@ ALL_RULES: tuple[Rule, ...] = (*FACT_RULES, *EXAMPLE_RULES, *TEXT_RULES)
 GRAVITY = (
     "S102", "P203", "X602", "X601", "X603", "X604", "E303", "P207", "P206", "P204", "P205", "R401", "R402", "S103",
     "S104", "S105", "E304", "E306", "E301", "P201", "S101", "H501", "H502", "H503", "H504", "H505", "T",
+)  # fmt: skip
+_CHECKS = (
+    check_symbols, check_parameters, check_told_types, check_signatures, check_exceptions, check_denials, check_returns,
 )  # fmt: skip
 FACT_FAMILIES = ("S", "P", "E", "R")
 
@@ -86,7 +90,7 @@ def _check_facts(claims: Claims, facts: Facts | None, text: str) -> Iterator[Fin
     if facts is None:
         return
     page = Page(claims, Source(facts))
-    for check in (check_symbols, check_parameters, check_signatures, check_exceptions, check_denials, check_returns):
+    for check in _CHECKS:
         yield from check(page)
 
 

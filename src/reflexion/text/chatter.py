@@ -230,7 +230,10 @@ def is_verdict(sentence: str) -> bool:
 
 def is_lone_verdict(paragraph: str) -> bool:
     """Whether a whole paragraph is a verdict; inside a longer one the same words could be about the code."""
-    return is_verdict(paragraph) or (len(paragraph) < 80 and _LONE_VERDICT.match(paragraph) is not None)
+    if is_verdict(paragraph) or (len(paragraph) < 80 and _LONE_VERDICT.match(paragraph) is not None):
+        return True
+    parts = sentences(paragraph) if len(paragraph) <= _LONGEST_SENTENCE else []
+    return bool(parts) and all(map(is_verdict, parts))
 
 
 def is_verdict_json(candidate: str) -> bool:
@@ -250,10 +253,14 @@ def sentences(paragraph: str) -> list[str]:
     """Split a paragraph into sentences with the white space after them; joined they are the paragraph again."""
     found: list[str] = []
     position = 0
-    for boundary in _BOUNDARY.finditer(paragraph):
-        found.append(paragraph[position : boundary.end()])
-        position = boundary.end()
-    return [*found, paragraph[position:]] if position < len(paragraph) else found
+    for end in (*(boundary.end() for boundary in _BOUNDARY.finditer(paragraph)), len(paragraph)):
+        part = paragraph[position:end]
+        # "Score: 98/100." is one sentence, whatever its colon says.
+        if found and found[-1].rstrip(" *_").endswith(":") and is_verdict(found[-1] + part):
+            part = found.pop() + part
+        found += [part] if part else []
+        position = end
+    return found
 
 
 def _matches(forms: tuple[Form, ...], sentence: str) -> bool:

@@ -3,6 +3,7 @@
 from reflexion.patterns import regex
 from reflexion.text.blocks import Blocks, Line, closes, fences, language_of, scan
 from reflexion.text.chatter import is_lone_verdict, is_preamble, is_sign_off, is_verdict, is_verdict_json, sentences
+from reflexion.text.empties import without_empty_blocks
 from reflexion.text.thinking import strip_thinking
 
 # A first paragraph of this many characters is content, whatever it begins with.
@@ -19,8 +20,9 @@ _SECTION = regex(r" {0,3}##+ +\S")
 def clean_markdown(reply: str) -> str:
     """Return the document in a model's reply: LF line ends, no wrapper, thinking, chatter or verdict round it.
 
-    Only the very start and the very end are ever cut, and never a heading, list, table or fence. Twice is the same
-    as once; no text raises. What holds nothing but chatter gives "".
+    Only the very start and the very end are ever cut, and never a heading, list, table or fence; what goes anywhere
+    are fences and paragraphs with nothing in them. Twice is the same as once; no text raises. What holds nothing but
+    chatter gives "".
     """
     normal = normalise(reply)
     text = normal
@@ -68,7 +70,8 @@ def _pass(text: str) -> str:
     text = normalise(strip_thinking(text))
     text = unwrap(text)
     text = normalise(strip_head(text))
-    return normalise(strip_tail(text))
+    text = normalise(strip_tail(text))
+    return normalise(without_empty_blocks(text))
 
 
 def strip_head(text: str) -> str:

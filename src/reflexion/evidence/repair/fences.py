@@ -23,10 +23,15 @@ _MOST_PLACES = 40
 
 
 def closings(sheet: Sheet, finding: Finding) -> Iterator[Edit]:
-    """A closing mark for the fence at the finding's line: where its code ends, else at each later blank line."""
+    """A closing mark for the fence at the finding's line: where its code ends, else at each later blank line.
+
+    A mark with nothing after it goes.
+    """
     opening = _MARK.match(sheet.row(finding.line))
     if opening is None:
         return
+    if not opening["info"] and not any(map(str.strip, sheet.lines[finding.line :])):
+        yield cut(sheet, finding.line, finding.line)
     margin = re.sub(r"[^\s>]", " ", opening["lead"])
     mark = f"{margin}{opening['mark']}"
     for line in dict.fromkeys(_places(sheet, finding.line, opening["info"].lower())):

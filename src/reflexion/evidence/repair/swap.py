@@ -12,6 +12,9 @@ from reflexion.evidence.sheet import Sheet
 
 _MOST_HITS = 8
 _SHOWN = 60
+_ARTICLE = re.compile(r"\b[Aa](?P<n>n?)\s+[`*]*\Z")
+# Spoken with a vowel: not "user", "unit", "UUID".
+_VOWEL = re.compile(r"[aeio]|u(?!ni|se|u|rl|tc)", re.IGNORECASE)
 
 
 def swaps(sheet: Sheet, finding: Finding, *, stated: str = "", actual: str = "") -> Iterator[Edit]:
@@ -68,7 +71,18 @@ def _ways(sheet: Sheet, hit: Hit, right: str) -> Iterator[Edit]:
     for text in texts:
         new = re.sub(r"(?<!\\)\|", r"\\|", text) if in_row else text
         if new != old and "\n" not in new:
-            yield Edit((Change(hit.start, hit.end, new),), became(old, new))
+            yield Edit((*_article(sheet, hit.start, new), Change(hit.start, hit.end, new)), became(old, new))
+
+
+def _article(sheet: Sheet, at: int, new: str) -> Iterator[Change]:
+    """The article before a swapped word as the new word asks for: "an `int`" becomes "a `str`"."""
+    before = _ARTICLE.search(sheet.text, max(0, at - 20), at)
+    first = re.match(r"[`*]*([A-Za-z])", new)
+    if before is None or first is None:
+        return
+    ending = "n" if _VOWEL.match(new.lstrip("`*")) else ""
+    if before["n"] != ending:
+        yield Change(before.start("n"), before.end("n"), ending)
 
 
 def _all_of(sheet: Sheet, hits: list[Hit], right: str) -> Edit:

@@ -108,6 +108,9 @@ WRONG_TYPE = Rule(
     'when they are true: "str or None", "list of str", "int, optional". A vaguer type ("number" for `float`, '
     "`Sequence` for `list`) is no finding. A union of which a part is left out, and a type from elsewhere, is a "
     "warning.\n\n"
+    'Sentences count where they give one parameter one builtin type without a condition: "`amount` is an `int`", '
+    '"takes `name`, a `str`", "`timeout` (float)". There `bool`, `int`, `float` and `complex` stand for each '
+    "other.\n\n"
     "Why: callers convert to what they read. Wrong: `amount` (`int`), for `amount: Decimal`. Right: `amount` "
     "(`Decimal`).",
 )
@@ -207,8 +210,8 @@ WRONG_RETURN = Rule(
     "wrong-return-type",
     "error",
     "The stated return type is not the source's.",
-    "Compared like the types of parameters (P205), with the return annotation; a property with its own. The element "
-    "type of an iterator may stand for it. Leaving out `None` is a warning.\n\n"
+    "Compared like the types of parameters (P205), also in sentences, with the return annotation; a property with its "
+    "own. The element type of an iterator may stand for it. Leaving out `None` is a warning.\n\n"
     "Why: callers use the result as what they read. Wrong: returns `str`, for `-> int`. Right: returns `int`.",
 )
 WRONG_KEYS = Rule(

@@ -13,8 +13,15 @@ _DANGLING = regex(
     r"are|was|were|will|be|a)$",
     re.IGNORECASE,
 )
+# Cut off after "This function does not", unless it answers to a condition: "False if it does not".
+_DENYING = regex(
+    r"^(?!.*\b(?:if|when|whether|where|wh\w+|that|those|unless|or|but)\b).*\b(?:does|do|will|must|can)\s+not$",
+    re.IGNORECASE,
+)
+_OPEN_QUOTE = regex(r"(?:^|[\s(])\"(?=\w)[^\"]*$")
 _EMPTY_ITEM = regex(r"[\s>]*(?:[-+*]|\d{1,9}[.)])\s*$")
 _TERMINAL = regex(r"[.!?…。\uff01\uff1f][*_\"')\]\u201d\u2019`]*$")
+_SENTENCE = regex(r"(?<=[.!?])\s+")
 _PLAIN_WORDS = 6
 _FIX = "Finish what begins here, or remove it."
 
@@ -43,7 +50,8 @@ def _text_ending(page: Page, kind: str) -> tuple[Level, str] | None:
     if _EMPTY_ITEM.match(line) and page.layout[page.last - 1].opens:
         return "error", "with a list marker that has no item"
     if kind == "heading":
-        return "warning", "with a heading that has no text below it"
+        cut = _open_construct(page.prose[page.last - 1])
+        return cut or ("warning", "with a heading that has no text below it")
     if _TERMINAL.search(line.rstrip()):
         return None
     return _open_construct(_last_prose(page)) or _open_sentence(
@@ -57,11 +65,13 @@ def _open_construct(prose: str) -> tuple[Level, str] | None:
     for opening, closing in ("()", "[]"):
         if prose.count(opening) > prose.count(closing) and prose.rfind(opening) > prose.rfind(closing):
             return "error", f'inside a bracket that opens with "{opening}"'
+    if prose.count('"') % 2 and _OPEN_QUOTE.search(prose):
+        return "error", "inside a quotation"
     return None
 
 
 def _open_sentence(line: str, *, listed: bool) -> tuple[Level, str] | None:
-    if _DANGLING.search(line) and len(line.split()) > 1:
+    if (_DANGLING.search(line) or _DENYING.search(_SENTENCE.split(line)[-1])) and len(line.split()) > 1:
         return "error", f'with the word "{line.split()[-1]}"'
     if line.endswith((",", ";", ":")):
         return "warning", f'with "{line[-1]}"'

@@ -89,6 +89,9 @@ def _invented(claim: HistoryClaim, known: str) -> list[str] | None:
     """The words of the statement that the source lacks; None when the source holds what is said."""
     words = [token.strip("-./").lower() for token in _TOKEN.findall(claim.text)]
     telling = [word for word in words if word and word not in _FRAME]
+    if claim.kind == "license":
+        # "2.0" stands in many a source, and tells of no licence.
+        telling = [word for word in telling if word.strip("0123456789.")] or telling
     unknown = [word for word in telling if not re.search(rf"(?<![\w.]){re.escape(word)}(?![\w])", known)]
     numbers = [word for word in telling if any(letter.isdigit() for letter in word)]
     if not telling:

@@ -304,14 +304,20 @@ def _type_of_literal(default: str | None) -> str | None:
 
 def _type_finding(page: Page, symbol: Symbol, entry: ParameterClaim, actual: str, verdict: Verdict) -> Finding | None:
     level = level_of(verdict)
-    return level and report(
+    return level and type_finding(page, symbol, entry.line, entry.name, (entry.type or "", actual), level)
+
+
+def type_finding(page: Page, symbol: Symbol, line: int, name: str, types: tuple[str, str], level: Level) -> Finding:
+    """The finding that the first of two types is stated, where the source has the second."""
+    stated, actual = types
+    return report(
         catalogue.WRONG_TYPE,
-        entry.line,
-        f"the document gives `{entry.name}` of `{symbol.qualname}` the type `{entry.type}`, the source `{actual}`",
-        page.source.quote_name(symbol, _bare(entry.name)),
-        f"Write `{actual}` as the type of `{entry.name}` of `{symbol.qualname}`, not `{entry.type}`.",
+        line,
+        f"the document gives `{name}` of `{symbol.qualname}` the type `{stated}`, the source `{actual}`",
+        page.source.quote_name(symbol, _bare(name)),
+        f"Write `{actual}` as the type of `{name}` of `{symbol.qualname}`, not `{stated}`.",
         level,
         symbol=symbol,
-        stated=entry.type or "",
+        stated=stated,
         actual=actual,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from reflexion.evidence.claims import ReturnClaim
 from reflexion.evidence.facts import Symbol
-from reflexion.evidence.finding import Finding
+from reflexion.evidence.finding import Finding, Level
 from reflexion.evidence.rules import catalogue
 from reflexion.evidence.rules.context import Page, nearest, report, spoken
 from reflexion.evidence.rules.names import every_signature
@@ -16,7 +16,7 @@ from reflexion.patterns import regex
 PRODUCERS = frozenset({"Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"})
 WRAPPERS = PRODUCERS | {"Awaitable", "Coroutine", "ContextManager", "AbstractContextManager", "AsyncContextManager"}
 _MAY_BE_TRUE = regex(r"[Bb]ool|TypeGuard|TypeIs|\bint\b|\bAny\b|Literal")
-_MANAGED = regex(r"contextmanager|fixture|overload")
+MANAGED = regex(r"contextmanager|fixture|overload")
 
 
 def check_returns(page: Page) -> Iterator[Finding]:
@@ -41,15 +41,23 @@ def return_types(symbol: Symbol) -> list[str]:
 def _wrong_type(page: Page, claim: ReturnClaim, symbol: Symbol) -> Finding | None:
     actual = return_types(symbol)
     stated = "None" if claim.none and not claim.type else claim.type
-    if not actual or not stated or any(_MANAGED.search(decorator) for decorator in symbol.decorators):
+    if not actual or not stated or any(MANAGED.search(decorator) for decorator in symbol.decorators):
         return None
     level = level_of(_verdict(page, claim, stated, actual))
     level = None if _is_one_value(claim) and (level != "error" or any(map(_MAY_BE_TRUE.search, actual))) else level
-    true = " or ".join(f"`{one}`" for one in actual)
     verb = "yields" if claim.yields else "returns"
-    return level and report(
+    return level and return_finding(page, symbol, claim.line, (stated, actual), level, verb)
+
+
+def return_finding(
+    page: Page, symbol: Symbol, line: int, types: tuple[str, list[str]], level: Level, verb: str = "returns"
+) -> Finding:
+    """The finding that the first is said to be returned, where the source's signatures have the others."""
+    stated, actual = types
+    true = " or ".join(f"`{one}`" for one in actual)
+    return report(
         catalogue.WRONG_RETURN,
-        claim.line,
+        line,
         f"the document says that `{symbol.qualname}` {verb} `{stated}`, the source {true}",
         page.source.quote_name(symbol, symbol.name) if symbol.decorators else page.source.quote(symbol.line),
         f"Write {true} as the return type of `{symbol.qualname}`, not `{stated}`.",
@@ -80,7 +88,7 @@ def _is_one_value(claim: ReturnClaim) -> bool:
 def _compare(page: Page, claim: ReturnClaim, stated: str, actual: str) -> Verdict:
     """An iterator's element type may be named for the iterator when the document says "yields"."""
     verdict = compare_types(stated, actual, page.source.types, none_matters=True)
-    if GRAVITY.index(verdict) < GRAVITY.index("doubtful") or not _is_producer(actual):
+    if GRAVITY.index(verdict) < GRAVITY.index("doubtful") or not is_producer(actual):
         return verdict
     element = re.sub(r"^[\w.]+\[", "", actual.strip().strip("'\"")).removesuffix("]")
     inner = compare_types(stated, element.partition(", None")[0], page.source.types)
@@ -89,7 +97,8 @@ def _compare(page: Page, claim: ReturnClaim, stated: str, actual: str) -> Verdic
     return verdict
 
 
-def _is_producer(actual: str) -> bool:
+def is_producer(actual: str) -> bool:
+    """Whether what is returned hands out something else: an iterator, an awaitable, a context manager."""
     kinds = read_type(actual) or frozenset()
     return len(kinds) == 1 and next(iter(kinds)).name in WRAPPERS
 
