@@ -197,6 +197,8 @@ ACCEPTED = [
     Case("a tool's message", 200, body={"messages": message(role="tool")}),
     Case("a system message alone", 200, body={"messages": message(role="system")}),
     Case("the assistant's message last", 200, body={"messages": [*message(), {"role": "assistant", "content": "The"}]}),
+    Case("two of the assistant's last", 200, body={"messages": [*message(), *2 * message(role="assistant")]}),
+    Case("an empty one of the assistant's alone", 200, body={"messages": [{"role": "assistant"}]}),
     Case("no content", 200, body={"messages": [{"role": "user"}]}),
     Case("null content", 200, body={"messages": message(content=None)}),
     Case("empty content", 200, body={"messages": message(content="")}),

@@ -147,6 +147,13 @@ def test_the_system_message_stays_when_the_oldest_are_cut(subject: Subject) -> N
     assert short["prompt_eval_count"] <= long["prompt_eval_count"] <= WINDOW
 
 
+def test_the_assistants_message_at_the_end_is_over(subject: Subject) -> None:
+    asked = [{"role": "user", "content": "Go on."}]
+    alone, answered = (subject.chat(messages=m) for m in (asked, [*asked, {"role": "assistant", "content": "The"}]))
+    # Its one word, its end, and the beginning of the next one.
+    assert answered["prompt_eval_count"] > alone["prompt_eval_count"] + 3
+
+
 def test_the_same_prompt_again_is_read_from_the_cache_but_counted(subject: Subject) -> None:
     subject.unload()
     text = " ".join(f"n{number}" for number in range(28))
