@@ -210,6 +210,8 @@ ACCEPTED = [
     Case("a reference into $defs", 200, body={"format": {"$ref": "#/$defs/a", "$defs": {"a": {"type": "boolean"}}}}),
     Case("a date", 200, body={"format": {"type": "string", "format": "date"}}),
     Case("an empty schema", 200, body={"format": {}}),
+    Case("logprobs", 200, body={"logprobs": True, "top_logprobs": 2}),
+    Case("generate: logprobs", 200, "", GENERATE, {"logprobs": True}),
     Case("generate: a template", 200, "", GENERATE, {"template": "{{ .Prompt }}"}),
     Case("generate: a system text", 200, "", GENERATE, {"system": "Be brief."}),
     Case("generate: an image", 200, "", GENERATE, {"images": ["aGk="]}),
