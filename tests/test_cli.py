@@ -491,6 +491,28 @@ def test_a_run_passes_where_there_is_only_loopback(cli: CommandLine) -> None:
     assert (cli.folder / "output" / "add.md").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:9"), ("OLLAMA_HOST", "http://[::1"), ("SSL_CERT_FILE", "/nowhere.pem")],
+)
+def test_what_another_client_cannot_use_does_not_end_a_run(
+    cli: CommandLine, ollama_double: OllamaDouble, name: str, value: str
+) -> None:
+    """The module ``ollama`` makes one of its own while it is imported, so this needs a new process."""
+    cli.source()
+    approve(ollama_double)
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), name: value}
+    ended = subprocess.run(
+        [sys.executable, "-m", "reflexion", "-i", "add.py"],
+        cwd=cli.folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_no_plugin_of_another_program_sees_what_is_validated(tmp_path: Path) -> None:
     (tmp_path / "spy.py").write_text(
         "import pathlib\n\n\nclass Spy:\n"

@@ -136,6 +136,10 @@ def of_a_tiny_window(command: CommandLine, double: OllamaDouble) -> None:
     command.configure(double.base_url, roles={"GENERATOR": {"num_ctx": 600, "num_predict": 512}})
 
 
+def of_a_narrow_window(command: CommandLine, double: OllamaDouble) -> None:
+    command.configure(double.base_url, roles={"GENERATOR": {"num_ctx": 1024, "num_predict": 512}})
+
+
 def of_thinking_without_it(command: CommandLine, double: OllamaDouble) -> None:
     command.configure(double.base_url, roles={"CRITIC": {"thinking": "high"}})
 
@@ -204,6 +208,7 @@ TROUBLES: list[tuple[Change, str, str, str, str, int]] = [
     (of_a_near_name, "model ADJUDICATOR", "error", "you have adj:latest", "--model ADJUDICATOR=adj:latest", 3),
     (of_a_small_window, "window GENERATOR", "warning", "reads 4096 tokens at most", '"num_ctx": 4096', 0),
     (of_a_tiny_window, "window GENERATOR", "error", "no room for any source", '"num_ctx": 8192', 2),
+    (of_a_narrow_window, "window GENERATOR", "warning", "written from facts alone", '"num_ctx": 8192', 0),
     (of_thinking_without_it, "thinking CRITIC", "warning", "cannot think", '"thinking": "off"', 0),
     (of_a_model_that_cannot_write, "model CRITIC", "error", "it can: embedding", "--model CRITIC=NAME", 2),
     (of_a_huge_model, "memory GENERATOR", "warning", "more than is free", "--model GENERATOR=SMALLER", 0),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 _ROLE = "the template would write the word into the prompt as it stands; a typing error is told instead"
+_LOGPROBS = "it tells no probabilities, and says so instead of leaving them out"
 _IMAGE = "images are refused, where the server answers as if it had seen them"
 
 # By subject and expectation: the name of the test, with its case in brackets.
@@ -20,6 +21,8 @@ DIFFERENCES: Mapping[tuple[str, str], str] = {
     ("embedded", "test_what_is_accepted_without_a_word[an image for a model without eyes]"): _IMAGE,
     ("embedded", "test_what_is_accepted_without_a_word[generate: a template]"): "it reads no Go templates, only raw",
     ("embedded", "test_what_is_accepted_without_a_word[generate: an image]"): _IMAGE,
+    ("embedded", "test_what_is_accepted_without_a_word[logprobs]"): _LOGPROBS,
+    ("embedded", "test_what_is_accepted_without_a_word[generate: logprobs]"): _LOGPROBS,
     (
         "embedded",
         "test_what_the_models_cannot_do[generate: a broken template]",

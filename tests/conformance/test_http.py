@@ -171,6 +171,10 @@ def test_web_pages_are_kept_out(subject: Subject, header: dict[str, str]) -> Non
     assert subject.http.get("/api/tags", headers={"Origin": "http://localhost:3000"}).status_code == 200
 
 
+def test_the_address_that_a_server_listens_on_is_this_machine(subject: Subject) -> None:
+    assert subject.http.get("/api/tags", headers={"Host": "0.0.0.0:11434"}).status_code == 200
+
+
 TYPES = [
     Case(
         "messages",

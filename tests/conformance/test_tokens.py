@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conformance.subjects import ENDLESS, WINDOW, Body, Subject, of_writers
+from tests.conformance.subjects import ENDLESS, WINDOW, Body, Subject, of_writers, succeeded
 
 STORY = "Tell me a story."
 SMALL = 16
@@ -47,6 +47,17 @@ def test_a_seed_is_the_same_draw_and_another_is_not(subject: Subject) -> None:
     assert drawn(5) == drawn(5)
     assert drawn(-7) == drawn(-7)
     assert len({drawn(seed) for seed in range(4)}) > 1
+
+
+def test_to_look_back_less_than_nothing_is_to_penalise_nothing(subject: Subject) -> None:
+    def written(**options: float) -> str:
+        body = subject.generate_body("The dog runs. The dog runs.", raw=True, options={"num_predict": 8, **options})
+        return str(succeeded(subject.post("/api/generate", body))["response"])
+
+    free = written(repeat_penalty=1)
+    assert free != written(repeat_penalty=1.5)
+    for back in (0, -1):
+        assert written(repeat_penalty=1.5, repeat_last_n=back) == free
 
 
 def test_a_stop_ends_the_reply_before_it(subject: Subject) -> None:
@@ -145,6 +156,13 @@ def test_the_system_message_stays_when_the_oldest_are_cut(subject: Subject) -> N
     short, long = (subject.chat(messages=[system, *before, last]) for before in ([], old))
     # Of the old ones as many of the newest stay as fit; at least one of them had to go.
     assert short["prompt_eval_count"] <= long["prompt_eval_count"] <= WINDOW
+
+
+def test_the_assistants_message_at_the_end_is_over(subject: Subject) -> None:
+    asked = [{"role": "user", "content": "Go on."}]
+    alone, answered = (subject.chat(messages=m) for m in (asked, [*asked, {"role": "assistant", "content": "The"}]))
+    # Its one word, its end, and the beginning of the next one.
+    assert answered["prompt_eval_count"] > alone["prompt_eval_count"] + 3
 
 
 def test_the_same_prompt_again_is_read_from_the_cache_but_counted(subject: Subject) -> None:

@@ -87,6 +87,14 @@ def test_numbers_of_a_damaged_header_that_cannot_be(tmp_path: Path, damaged: byt
         read_header(path)
 
 
+@pytest.mark.parametrize("missing", [15_000_000, 80_000_000])
+def test_a_file_without_its_end_is_no_whole_one(demo: Path, tmp_path: Path, missing: int) -> None:
+    path = tmp_path / "cut.gguf"
+    path.write_bytes(demo.read_bytes()[:-missing])
+    with pytest.raises(ValueError, match="damaged GGUF header"):
+        read_header(path)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_cut_or_flipped_header_never_raises_anything_else(
@@ -126,6 +134,24 @@ def test_files_of_a_folder_go_by_their_name(tmp_path: Path) -> None:
         assert found.path.name == "Tiny-Q4.gguf"
     assert catalog.find("Tiny") is None
     assert catalog.find("Tiny-Q4:7b") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_what_is_no_file_is_left_out_and_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.gguf")
+    (tmp_path / "folder.gguf").mkdir()
+    (tmp_path / "lost.gguf").symlink_to("nowhere")
+    # Held at both ends, so that whoever opens it reads instead of waiting.
+    pipe = os.open(tmp_path / "pipe.gguf", os.O_RDWR)
+    try:
+        os.write(pipe, b"mine")
+        catalog = Catalog(None, tmp_path)
+        assert catalog.models() == []
+        assert catalog.left_out() == ["folder.gguf", "lost.gguf", "pipe.gguf"]
+        os.set_blocking(pipe, False)
+        assert os.read(pipe, 4) == b"mine"
+    finally:
+        os.close(pipe)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")

@@ -107,7 +107,7 @@ def test_sampling_names_only_what_was_decided() -> None:
     assert sampling["repeat_penalty"] == 1
     assert parse_options({"seed": 7}).sampling()["seed"] == 7
     assert parse_options({"seed": -7}).sampling()["seed"] == 2**32 - 7
-    assert parse_options({"repeat_last_n": -1, "num_ctx": 99}).sampling()["repeat_last_n"] == 99
+    assert parse_options({"repeat_last_n": -1}).sampling()["repeat_last_n"] == 0
 
 
 @pytest.mark.parametrize(

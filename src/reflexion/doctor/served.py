@@ -21,6 +21,8 @@ from reflexion.prompts import Prompts
 REQUEST_S = 5.0
 # Tokens of a window that has room for an ordinary source; the default.
 ENOUGH = 8192
+# A short function, twice its page, and what a run keeps free for the thing to correct; in tokens.
+SMALL_WORK = 700
 # The first release that keeps a reply to a JSON schema.
 SCHEMAS_SINCE = (0, 5)
 
@@ -164,12 +166,18 @@ def _check_window(config: Config, fit: Fit, prompts: Prompts | None) -> Iterator
     settings = config.settings(fit.role)
     words = _least_words(fit.role, prompts)
     reply = min(settings.num_predict or SMALLEST_REPLY, SMALLEST_REPLY)
-    if words + reply > window:
+    larger = _setting(fit.role, num_ctx=min(own or ENOUGH, ENOUGH))
+    other = f"reflexion docs --model {fit.role}=NAME"
+    left = window - words - reply
+    if left < 0:
         message = f"a window of {window} tokens has no room for any source: words {words}, reply {reply}"
-        larger = _setting(fit.role, num_ctx=min(own or ENOUGH, ENOUGH))
-        helps = larger if not own or words + reply < own else f"reflexion docs --model {fit.role}=NAME"
-        yield Check("window", "error", message, helps, fit.role, 2)
-    elif note := window_note(fit):
+        yield Check("window", "error", message, larger if not own or words + reply < own else other, fit.role, 2)
+        return
+    if left < SMALL_WORK:
+        message = f"a window of {window} tokens leaves {left} for source and page: most are written from facts alone"
+        fits = not own or words + reply + SMALL_WORK <= own
+        yield Check("window", "warning", message, larger if fits else other, fit.role)
+    if note := window_note(fit):
         # A limit of replies that leaves no room for a prompt is refused.
         shorter = {"num_predict": own // 2} if (settings.num_predict or 0) >= own else {}
         yield Check("window", "warning", note, _setting(fit.role, num_ctx=own, **shorter), fit.role)

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from reflexion.embedded.gguf import Header, read_header
@@ -69,6 +70,8 @@ class Catalog:
         try:
             stat = path.stat()
         except OSError:
+            return None
+        if not S_ISREG(stat.st_mode):  # To open a pipe would wait for its other end.
             return None
         state = (stat.st_size, stat.st_mtime_ns)
         known = self._headers.get(path)

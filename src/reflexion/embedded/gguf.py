@@ -117,6 +117,10 @@ class _Reader:
             return None
         return self._scalar(SCALAR_FORMATS[kind])
 
+    def reaches(self, offset: int) -> bool:
+        """Whether there are bytes so far behind what was read."""
+        return self._at + offset < len(self._data)
+
     def _scalar(self, layout: str) -> int | float | bool:
         value: int | float | bool = struct.unpack_from(layout, self._data, self._at)[0]
         self._at += struct.calcsize(layout)
@@ -157,15 +161,19 @@ def _parse(reader: _Reader) -> Header:
     if version not in {2, 3}:
         raise KeyError(version)
     metadata = {reader.text(): reader.value(reader.number("<I")) for _ in range(pairs)}
-    return Header(metadata, sum(_tensor_size(reader) for _ in range(tensors)))
+    weights = [_tensor(reader) for _ in range(tensors)]
+    last = max((offset for _, offset in weights), default=-1)
+    if not reader.reaches(last):  # A download that broke off, or that still goes on.
+        raise IndexError(last)
+    return Header(metadata, sum(count for count, _ in weights))
 
 
-def _tensor_size(reader: _Reader) -> int:
+def _tensor(reader: _Reader) -> tuple[int, int]:
+    """How many weights it has, and where they begin, counted from the end of the header."""
     reader.text()
     dimensions = reader.number("<I")
     if dimensions > MOST_DIMENSIONS:  # Else a damaged number is read as dimensions to the end of the file.
         raise IndexError(dimensions)
     size = prod(reader.number("<Q") for _ in range(dimensions))
     reader.number("<I")
-    reader.number("<Q")
-    return size
+    return size, reader.number("<Q")

@@ -24,7 +24,7 @@ LARGEST = 2**63
 @dataclass(frozen=True)
 class Options:
     """How to write one reply. Counts are tokens; ``seed`` -1 means another one each time; ``num_predict`` at most 0
-    means no limit of the caller's own; ``repeat_last_n`` -1 means the whole window.
+    means no limit of the caller's own; ``repeat_last_n`` at most 0 means that repetition costs nothing.
     """
 
     num_ctx: int = 4096
@@ -49,7 +49,7 @@ class Options:
     def sampling(self) -> dict[str, object]:
         """What llama.cpp is told about choosing tokens; it uses the same names."""
         settings: dict[str, object] = {name: getattr(self, name) for name in sorted(FLOATS | {"top_k"})}
-        settings["repeat_last_n"] = self.num_ctx if self.repeat_last_n == -1 else max(0, self.repeat_last_n)
+        settings["repeat_last_n"] = max(0, self.repeat_last_n)
         settings["stop"] = [text for text in self.stop if text]
         if self.seed != -1:
             settings["seed"] = self.seed & 0xFFFFFFFF

@@ -24,7 +24,7 @@ Record = dict[str, Any]
 VERSION = "0.17.4+embedded"
 # What Ollama has and this engine has not, on purpose.
 ABSENT = ("/v1/", "/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete", "/api/blobs")
-NO_SUCH_ENDPOINT = "the embedded engine has no {path}: it serves the GGUF files that it was started with, nothing else"
+NO_SUCH_ENDPOINT = "the embedded engine has no {path}: it serves the demo model and the GGUF files of --models"
 
 
 @dataclass(frozen=True)

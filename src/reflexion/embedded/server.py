@@ -180,6 +180,8 @@ def _is_local(name: str | None) -> bool:
     if not name or name.lower() == "localhost":
         return True
     try:
-        return ipaddress.ip_address(name).is_loopback
+        address = ipaddress.ip_address(name)
     except ValueError:
         return False
+    # Clients that share OLLAMA_HOST with a server ask for the address that it listens on, 0.0.0.0.
+    return address.is_loopback or address.is_unspecified

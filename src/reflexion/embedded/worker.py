@@ -66,6 +66,8 @@ def _serve(order: Order) -> tuple[str, object]:
     params.api_keys = [order["key"]]
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.ctx_shift = True
+    # Else the last message is gone on with where it is the assistant's, and two of them are an error.
+    params.prefill_assistant = False
     params.fit_params = False
     params.warmup = False
     # Costs a completion nothing; without it the same process could not do both.

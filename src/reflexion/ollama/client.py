@@ -2,17 +2,22 @@
 
 import os
 import threading
-from collections.abc import Generator, Mapping, MutableMapping
-from typing import Any, cast
+from collections.abc import Generator, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
-from langchain_ollama import ChatOllama
 
 from reflexion.config import Role, ServerSettings
 from reflexion.ollama.address import is_loopback
 from reflexion.ollama.guard import Watchdog
 from reflexion.ollama.reply import Binding, Message, Request
+
+if TYPE_CHECKING:
+    from langchain_ollama import ChatOllama
+
+FOR_ANOTHER_CLIENT = ("OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def switch_tracing_off(environ: MutableMapping[str, str]) -> None:
@@ -23,11 +28,27 @@ def switch_tracing_off(environ: MutableMapping[str, str]) -> None:
     environ["LANGSMITH_TRACING"] = "false"
 
 
+@contextmanager
+def without_addresses(environ: MutableMapping[str, str]) -> Iterator[None]:
+    """Hide what the module ``ollama`` makes a client of its own from while it is imported: nobody uses that client,
+    and its address, proxy or certificates may be such that the import fails.
+    """
+    names = [name for name in environ if name in FOR_ANOTHER_CLIENT or name.lower().endswith("_proxy")]
+    hidden = {name: environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        environ.update(hidden)
+
+
 class Clients:
     """One ChatOllama a role, built when it is first needed. Safe to use from several threads."""
 
     def __init__(self, base_url: str, server: ServerSettings) -> None:
         switch_tracing_off(os.environ)
+        with without_addresses(os.environ):
+            from langchain_ollama import ChatOllama
+        self._made_by = ChatOllama
         self._url = base_url
         self._server = server
         self._by_role: dict[Role, ChatOllama] = {}
@@ -53,16 +74,16 @@ class Clients:
         stream = self._client(request.binding).stream(messages, **keywords)
         return cast("Generator[AIMessageChunk, None, None]", stream)
 
-    def _client(self, binding: Binding) -> ChatOllama:
+    def _client(self, binding: Binding) -> "ChatOllama":
         with self._lock:
             if binding.role not in self._by_role:
                 self._by_role[binding.role] = self._build(binding)
             return self._by_role[binding.role]
 
-    def _build(self, binding: Binding) -> ChatOllama:
+    def _build(self, binding: Binding) -> "ChatOllama":
         local = is_loopback(self._url)
         plain = local and self._url.startswith("http://")
-        return ChatOllama(
+        return self._made_by(
             model=binding.model,
             base_url=self._url,
             keep_alive=self._server.keep_alive,
