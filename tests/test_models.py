@@ -16,6 +16,7 @@ from rich.console import Console
 
 import reflexion
 from reflexion.config import load_config
+from reflexion.embedded.routes import VERSION
 from reflexion.errors import PullBroken, ServerError
 from reflexion.installing.display import PullDisplay, describe_results
 from reflexion.installing.needs import find_needs
@@ -99,6 +100,21 @@ def test_the_hint_keeps_the_engine_that_was_asked_for(ollama_double: OllamaDoubl
     command.configure(ollama_double.base_url, server={"engine": "embedded"})
     ended = command.run("models", "--engine", "ollama", "--model", "CRITIC=critic:9b")
     assert ended.out.endswith("with: reflexion models pull --engine ollama --model CRITIC=critic:9b\n")
+
+
+@pytest.mark.parametrize("words", [("models",), ("doctor", "--no-calls"), ("--input", "a.py")], ids=" ".join)
+def test_an_engine_of_ours_is_not_to_be_asked_for_a_pull(
+    ollama_double: OllamaDouble, command: CommandLine, words: tuple[str, ...]
+) -> None:
+    ollama_double.version = VERSION
+    command.configure(
+        ollama_double.base_url, model_registry=MODELS | {"CRITIC": "qwen3:4b", "ADJUDICATOR": "llama3:8b"}
+    )
+    command.source("a.py")
+    ended = command.run(*words)
+    assert ended.code == 3
+    assert "pull" not in ended.out + ended.err
+    assert (ended.out + ended.err).count("reflexion engine serve --models FOLDER") == (2 if "doctor" in words else 1)
 
 
 def test_a_name_after_pull_is_one_line_with_what_to_do(double: OllamaDouble, command: CommandLine) -> None:

@@ -44,14 +44,14 @@ def test_names_are_read_as_the_server_reads_them(make_ollama_double: MakeDouble,
 
 
 def test_missing_models_are_named_together_with_near_ones_and_the_commands(ollama_double: OllamaDouble) -> None:
-    wanted = {"GENERATOR": "gen:2b", "CRITIC": "critic:1b", "ADJUDICATOR": "mistral:7b"}
+    wanted = {"GENERATOR": "gen:2b", "CRITIC": "critic:1b", "ADJUDICATOR": "my mistral:7b"}
     with Server(ollama_double.base_url) as server, pytest.raises(ModelMissing) as error:
         bind(config(model_registry=wanted), server)
     text = str(error.value)
     assert "GENERATOR gen:2b (you have gen:1b)" in text
-    assert "ADJUDICATOR mistral:7b" in text
+    assert "ADJUDICATOR my mistral:7b" in text
     ollama = f"OLLAMA_HOST=127.0.0.1:{ollama_double.port} ollama"
-    assert f"{ollama} pull gen:2b && {ollama} pull mistral:7b" in text
+    assert f"{ollama} pull gen:2b && {ollama} pull 'my mistral:7b'" in text
     assert "critic" not in text
 
 

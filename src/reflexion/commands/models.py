@@ -57,7 +57,8 @@ def models_command(
     refuse_remote(loaded.config, loaded.base_url)
     with Server(loaded.base_url, loaded.config.server.connect_s) as server:
         needs = find_needs(loaded.config, server)
-    typer.echo(describe_needs(needs, context.obj.command()), nl=False)
+    hint = server.how_to_get("") if server.is_engine else context.obj.command()
+    typer.echo(describe_needs(needs, hint), nl=False)
     raise typer.Exit(MISSING if needs.missing else 0)
 
 

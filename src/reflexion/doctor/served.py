@@ -152,7 +152,7 @@ def _trouble_of(fit: Fit, base_url: str) -> Check:
     if isinstance(fit.trouble, ModelMissing):
         near = f"; you have {fit.near}" if fit.near else ""
         use = f", or --model {fit.role}={fit.near}" if fit.near else ""
-        helps = ollama_command(f"pull {fit.model}", base_url) + use
+        helps = fit.get + use
         return Check("model", "error", f"{fit.model} is not installed{near}", helps, fit.role, 3, facts=facts)
     code = 2 if fit.trouble is not None and fit.trouble.exit_code == 2 else 3
     show = ollama_command(f"show {fit.model}", base_url)

@@ -17,11 +17,12 @@ from reflexion.embedded.requests import parse_chat, parse_embed, parse_embedding
 from reflexion.embedded.runner import Call
 from reflexion.embedded.wire import ApiError
 from reflexion.embedded.writing import whole_reply
+from reflexion.ollama.names import ENGINE
 
 Record = dict[str, Any]
 
 # The protocol is that of this release of Ollama; the suffix says who really answers.
-VERSION = "0.17.4+embedded"
+VERSION = f"0.17.4{ENGINE}"
 # What Ollama has and this engine has not, on purpose.
 ABSENT = ("/v1/", "/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete", "/api/blobs")
 NO_SUCH_ENDPOINT = "the embedded engine has no {path}: it serves the demo model and the GGUF files of --models"

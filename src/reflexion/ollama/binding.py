@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from reflexion.config import DOCS_ROLES, Config, Role
 from reflexion.errors import ConfigError, ModelMissing, ReflexionError
-from reflexion.ollama.address import is_loopback, ollama_command, without_credentials
+from reflexion.ollama.address import is_loopback, without_credentials
 from reflexion.ollama.names import full_name, is_cloud
 from reflexion.ollama.reply import Binding
 from reflexion.ollama.server import Installed, ModelInfo, Server
@@ -25,8 +25,8 @@ class Remote(NamedTuple):
 class Fit(NamedTuple):
     """A role and its model: ``binding``, or ``trouble`` which says why there is none.
 
-    ``near`` is the installed model that may be meant where the model is missing, ``size`` its bytes on disk, ``asked``
-    the window that the configuration wants, in tokens.
+    ``near`` is the installed model that may be meant where the model is missing, ``get`` the command that gets it then;
+    ``size`` is its bytes on disk, ``asked`` the window that the configuration wants, in tokens.
     """
 
     role: Role
@@ -35,6 +35,7 @@ class Fit(NamedTuple):
     info: ModelInfo | None = None
     trouble: ReflexionError | None = None
     near: str = ""
+    get: str = ""
     size: int = 0
     asked: int = 0
 
@@ -74,7 +75,8 @@ def look_up(config: Config, server: Server, roles: Sequence[Role] = DOCS_ROLES) 
     for role in roles:
         model = config.model(role)
         if model not in seen:
-            seen[model] = _look_up(config, server, Fit(role, model), names.get(full_name(model)), installed)
+            fit = Fit(role, model, get=server.how_to_get(model))
+            seen[model] = _look_up(config, server, fit, names.get(full_name(model)), installed)
     return [_fit(config, role, seen[config.model(role)], roles) for role in roles]
 
 
@@ -149,6 +151,5 @@ def _fit(config: Config, role: Role, fit: Fit, roles: Sequence[Role]) -> Fit:
 
 def _missing(fits: Sequence[Fit], url: str) -> str:
     parts = [f"{fit.role} {fit.model}{f' (you have {fit.near})' if fit.near else ''}" for fit in fits]
-    models = dict.fromkeys(fit.model for fit in fits)
-    pulls = " && ".join(ollama_command(f"pull {model}", url) for model in models)
+    pulls = " && ".join(dict.fromkeys(fit.get for fit in fits))
     return f"not installed on {without_credentials(url)}: {', '.join(parts)}; get them with: {pulls}"

@@ -1,4 +1,6 @@
-"""Names of models, as the server reads them."""
+"""Names of models, as the server reads them, and the version by which our own engine is known."""
+
+ENGINE = "+embedded"
 
 
 def full_name(model: str) -> str:

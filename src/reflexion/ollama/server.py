@@ -2,15 +2,17 @@
 
 import contextlib
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import httpx
 
 from reflexion.errors import ConfigError, DeadlineExceeded, PullBroken, ServerError
-from reflexion.ollama.address import is_loopback, without_credentials
+from reflexion.ollama.address import is_loopback, ollama_command, without_credentials
 from reflexion.ollama.faults import damaged, not_installed, not_ollama, unanswered, unreachable
 from reflexion.ollama.guard import Deadlines, Watchdog
+from reflexion.ollama.names import ENGINE
 from reflexion.ollama.pull import PullRecord, refused, required_record
 
 REQUEST_S = 30.0
@@ -55,6 +57,7 @@ class Server:
     def __init__(self, base_url: str, connect_s: float = 5.0, request_s: float = REQUEST_S) -> None:
         local = is_loopback(base_url)
         self.base_url = base_url
+        self._version = ""
         self._connect_s = min(connect_s, request_s)
         self._request_s = request_s
         try:
@@ -83,7 +86,19 @@ class Server:
         answer = self._request("GET", "/api/version")
         if not isinstance(answer.get("version"), str):
             raise not_ollama(self.base_url, json.dumps(answer))
-        return str(answer["version"])
+        self._version = str(answer["version"])
+        return self._version
+
+    @property
+    def is_engine(self) -> bool:
+        """Whether it is an engine of ours, by the version that it told; such a one pulls no models."""
+        return self._version.endswith(ENGINE)
+
+    def how_to_get(self, model: str) -> str:
+        """Return the command that gets a model for this server, once it has told its version."""
+        if self.is_engine:
+            return "reflexion engine serve --models FOLDER   (with its GGUF file in it)"
+        return ollama_command(f"pull {shlex.quote(model)}", self.base_url)
 
     def installed(self) -> dict[str, Installed]:
         """Return every installed model by its full name."""
