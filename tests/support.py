@@ -142,3 +142,8 @@ def small_disk(folder: Path, size: str = "512k") -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def tree(folder: Path) -> list[str]:
+    """The paths below a folder, but for the index."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name != "index.md")

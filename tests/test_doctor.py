@@ -5,52 +5,34 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from pydantic import TypeAdapter
 
 import reflexion
-from reflexion.doctor.report import Check, Report, schema_text
+from reflexion.doctor.report import Report, schema_text
 from reflexion.lock import locked
 from tests.conftest import MakeDouble
-from tests.ollama_double import ModelInfo, OllamaDouble, html, reply, status
+from tests.doctor_setups import (
+    of_a_cloud_model,
+    of_a_missing_model,
+    of_a_model_that_cannot_write,
+    of_a_near_name,
+    of_a_small_window,
+    of_thinking_without_it,
+    with_a_file_for_the_output,
+)
+from tests.doctor_support import found, report_of, script_calls
+from tests.ollama_double import ModelInfo, OllamaDouble, reply, status
 from tests.support import MODELS, CommandLine
 
 SANDBOX_DEMANDED = os.environ.get("REFLEXION_DEMAND_SANDBOX") == "1"
 PACKAGE = Path(reflexion.__file__).parents[1]
-READER = TypeAdapter(Report)
-NUMBER = '{"number": 7}'
 
 
 @pytest.fixture
 def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     return CommandLine(tmp_path, capsys)
-
-
-def script_calls(double: OllamaDouble, names: Iterable[str] = tuple(MODELS.values())) -> None:
-    """What a healthy model says: one token of more (asked for twice, as it was cut), then an answer in the schema."""
-    for name in names:
-        double.script(name, reply("Yes", done_reason="length"), reply("Yes!", done_reason="length"), reply(NUMBER))
-
-
-def report_of(command: CommandLine, *args: str) -> Report:
-    """The report of ``reflexion doctor``, read as strictly as its schema says."""
-    ended = command.run("doctor", "--format", "json", *args)
-    assert ended.err == ""
-    report = READER.validate_json(ended.out, strict=True)
-    assert report.exit_code == ended.code
-    assert json.loads(ended.out).keys() == Report.__dataclass_fields__.keys()
-    assert "this is a bug" not in ended.out
-    return report
-
-
-def found(report: Report, check: str, subject: str = "") -> Check:
-    """The check of that name that is worst."""
-    order = ("error", "warning", "note", "ok")
-    same = [one for one in report.checks if (one.check, one.subject) == (check, subject)]
-    return min(same, key=lambda one: order.index(one.level))
 
 
 def test_a_healthy_set_up_has_every_row(ollama_double: OllamaDouble, command: CommandLine) -> None:
@@ -94,173 +76,6 @@ def test_the_table_names_what_helps_under_each_trouble(ollama_double: OllamaDoub
     assert lines[at + 1].strip() == f"-> {pull}, or --model CRITIC=critic:1b"
     assert lines[-1].startswith("1 error")
     assert sum(line.startswith("ok       model") for line in lines) == 2
-
-
-Change = Callable[[CommandLine, OllamaDouble], None]
-
-
-def without_server(command: CommandLine, double: OllamaDouble) -> None:
-    double.close()
-
-
-def with_a_page_in_the_way(command: CommandLine, double: OllamaDouble) -> None:
-    double.interfere("/api/version", html())
-
-
-def of_another_host(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure("http://192.0.2.7:11434")
-
-
-def of_a_cloud_model(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, model_registry=MODELS | {"CRITIC": "gpt-oss:120b-cloud"})
-
-
-def that_runs_elsewhere(command: CommandLine, double: OllamaDouble) -> None:
-    page = {"capabilities": ["completion"], "model_info": {}, "remote_host": "example.com"}
-    double.interfere("/api/show", html(json.dumps(page)))
-
-
-def of_a_missing_model(command: CommandLine, double: OllamaDouble) -> None:
-    del double.models["adj:1b"]
-
-
-def of_a_near_name(command: CommandLine, double: OllamaDouble) -> None:
-    double.models["adj:latest"] = double.models.pop("adj:1b")
-
-
-def of_a_small_window(command: CommandLine, double: OllamaDouble) -> None:
-    double.models["gen:1b"] = ModelInfo(context_length=4096)
-
-
-def of_a_tiny_window(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, roles={"GENERATOR": {"num_ctx": 600, "num_predict": 512}})
-
-
-def of_a_narrow_window(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, roles={"GENERATOR": {"num_ctx": 1024, "num_predict": 512}})
-
-
-def of_thinking_without_it(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, roles={"CRITIC": {"thinking": "high"}})
-
-
-def of_a_model_that_cannot_write(command: CommandLine, double: OllamaDouble) -> None:
-    double.models["critic:1b"] = ModelInfo(capabilities=("embedding",))
-
-
-def of_a_huge_model(command: CommandLine, double: OllamaDouble) -> None:
-    double.models["gen:1b"] = ModelInfo(size=10**15)
-
-
-def of_an_old_server(command: CommandLine, double: OllamaDouble) -> None:
-    double.version = "0.4.7"
-
-
-def without_a_sandbox(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, sandbox={"python": str(command.folder / "no-python")})
-
-
-def with_the_sandbox_off(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, sandbox={"mode": "off"})
-
-
-def with_broken_prompts(command: CommandLine, double: OllamaDouble) -> None:
-    (command.folder / "mine").mkdir()
-    (command.folder / "mine" / "docs.toml").write_text("[CRITIC]\nsystem = 'no $such'\n")
-    command.configure(double.base_url, prompts="mine")
-
-
-def without_the_prompts(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, prompts="nowhere")
-
-
-def with_a_broken_config(command: CommandLine, double: OllamaDouble) -> None:
-    (command.folder / "config.json").write_text('{"quality_scor_bar": 1}')
-
-
-def with_one_model_for_two_roles(command: CommandLine, double: OllamaDouble) -> None:
-    command.configure(double.base_url, model_registry=MODELS | {"CRITIC": "gen:1b"})
-
-
-def with_a_file_for_the_output(command: CommandLine, double: OllamaDouble) -> None:
-    (command.folder / "output").write_text("")
-
-
-def with_a_broken_manifest(command: CommandLine, double: OllamaDouble) -> None:
-    kept = command.folder / "output" / ".reflexion"
-    kept.mkdir(parents=True)
-    (kept / "manifest.json").write_text("{")
-
-
-def with_broken_checkpoints(command: CommandLine, double: OllamaDouble) -> None:
-    kept = command.folder / "output" / ".reflexion"
-    kept.mkdir(parents=True)
-    (kept / "checkpoints.sqlite").write_bytes(b"no database at all" * 100)
-
-
-TROUBLES: list[tuple[Change, str, str, str, str, int]] = [
-    (without_server, "server", "error", "no model server at http://127.0.0.1", "ollama serve", 3),
-    (with_a_page_in_the_way, "server", "error", "answers with an HTML page", "OLLAMA_HOST", 3),
-    (of_another_host, "remote", "error", "192.0.2.7 is not this machine", '"allow_remote": true', 2),
-    (of_a_cloud_model, "remote CRITIC", "error", "is a cloud model", '"allow_remote": true', 2),
-    (that_runs_elsewhere, "model GENERATOR", "error", "runs on example.com", "--model GENERATOR=NAME", 2),
-    (of_a_missing_model, "model ADJUDICATOR", "error", "adj:1b is not installed", "ollama pull adj:1b", 3),
-    (of_a_near_name, "model ADJUDICATOR", "error", "you have adj:latest", "--model ADJUDICATOR=adj:latest", 3),
-    (of_a_small_window, "window GENERATOR", "warning", "reads 4096 tokens at most", '"num_ctx": 4096', 0),
-    (of_a_tiny_window, "window GENERATOR", "error", "no room for any source", '"num_ctx": 8192', 2),
-    (of_a_narrow_window, "window GENERATOR", "warning", "written from facts alone", '"num_ctx": 8192', 0),
-    (of_thinking_without_it, "thinking CRITIC", "warning", "cannot think", '"thinking": "off"', 0),
-    (of_a_model_that_cannot_write, "model CRITIC", "error", "it can: embedding", "--model CRITIC=NAME", 2),
-    (of_a_huge_model, "memory GENERATOR", "warning", "more than is free", "--model GENERATOR=SMALLER", 0),
-    (of_an_old_server, "server", "warning", "does not keep replies to a schema", "0.5 or newer", 0),
-    (without_a_sandbox, "sandbox", "warning", "does not start as Python", '"sandbox": {"python"', 0),
-    (with_the_sandbox_off, "sandbox", "note", "switched off", '"mode": "auto"', 0),
-    (with_broken_prompts, "prompts", "error", "unknown placeholder $such", "reflexion prompts show", 2),
-    (without_the_prompts, "prompts", "error", "cannot be read", "reflexion prompts show", 2),
-    (with_a_broken_config, "config", "error", 'did you mean "quality_score_bar"', "reflexion config schema", 2),
-    (with_one_model_for_two_roles, "config", "warning", "grade its own work", "--model CRITIC=NAME", 0),
-    (with_a_file_for_the_output, "output", "error", "output", "--output OTHER", 2),
-    (with_a_broken_manifest, "output", "error", "is broken; delete", "--output OTHER", 2),
-    (with_broken_checkpoints, "output", "error", "remove it to begin anew", "--output OTHER", 2),
-]
-
-
-@pytest.mark.parametrize(
-    ("change", "name", "level", "message", "helps", "code"), TROUBLES, ids=lambda value: getattr(value, "__name__", "")
-)
-def test_each_trouble_comes_with_what_helps(
-    ollama_double: OllamaDouble,
-    command: CommandLine,
-    change: Change,
-    name: str,
-    level: str,
-    message: str,
-    helps: str,
-    code: int,
-) -> None:
-    command.configure(ollama_double.base_url)
-    change(command, ollama_double)
-    report = report_of(command, "--no-calls")
-    check = found(report, *name.split(" "))
-    assert check.level == level
-    assert message in check.message
-    assert helps in check.help
-    assert "\n" not in check.message + check.help
-    assert check.exit_code == code
-    assert report.exit_code == code
-    shown = {one.check for one in report.checks}
-    assert {"reflexion", "config", "server", "sandbox", "package", "output"} <= shown
-
-
-def test_what_helps_with_a_window_can_be_written_as_it_stands(
-    ollama_double: OllamaDouble, command: CommandLine
-) -> None:
-    ollama_double.models["gen:1b"] = ModelInfo(context_length=3000)
-    command.configure(ollama_double.base_url)
-    helps = found(report_of(command, "--no-calls"), "window", "GENERATOR").help
-    command.configure(ollama_double.base_url, **json.loads(f"{{{helps}}}"))
-    report = report_of(command, "--no-calls")
-    assert (report.exit_code, [one for one in report.checks if one.level == "warning"]) == (0, [])
 
 
 def test_several_troubles_are_all_shown(ollama_double: OllamaDouble, command: CommandLine) -> None:

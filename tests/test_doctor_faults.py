@@ -15,6 +15,7 @@ from reflexion.doctor.memory import available_bytes, gigabytes, read_meminfo
 from reflexion.errors import ServerUnreachable
 from reflexion.ollama.server import Server
 from tests.conftest import MakeDouble
+from tests.doctor_support import found, report_of, script_calls
 from tests.ollama_double import (
     bad_utf8,
     eof,
@@ -32,7 +33,6 @@ from tests.ollama_double import (
 )
 from tests.ollama_double.replies import Act
 from tests.support import MODELS, CommandLine
-from tests.test_doctor import found, report_of, script_calls
 
 NESTED = "[" * 100_000
 ACTS: dict[str, Act] = {
