@@ -33,6 +33,24 @@ def test_below():
     assert clamp(-3, 0, 10) == 0
 """
 FILES = {"proj/bounds.py": BUG, "proj/test_bounds.py": TESTS, "proj/pytest.ini": INI}
+# cart.py cannot be parsed, price.py has a bug.
+CART = "from shop.price import price\n\n\ndef count(things):\n    return len(things)\n\n\ndef total(things):\n"
+CART += "    return sum(price(one) for one in things)\n"
+PRICE = "PRICES = {'tea': 3, 'jam': 4}\n\n\ndef price(thing):\n    return PRICES[thing]\n"
+BROKEN = CART.replace("def count(things):", "def count(things:")
+PRICE_BUG = PRICE.replace("PRICES[thing]", "PRICES[thing.upper()]")
+PRICE_WRONG = PRICE.replace("PRICES[thing]", "PRICES[thing] + 1")
+OF_CART = "from shop.cart import count, total\n\n\ndef test_count():\n    assert count(['tea']) == 1\n"
+OF_TOTAL = "\n\ndef test_total():\n    assert total(['tea', 'jam']) == 7\n"
+OF_PRICE = "from shop.price import price\n\n\ndef test_tea():\n    assert price('tea') == 3\n"
+SHOP = {
+    "shop/pytest.ini": INI,
+    "shop/src/shop/__init__.py": "",
+    "shop/src/shop/cart.py": BROKEN,
+    "shop/src/shop/price.py": PRICE_BUG,
+    "shop/tests/test_cart.py": OF_CART,
+    "shop/tests/test_price.py": OF_PRICE,
+}
 
 
 def lay_out(cli: CommandLine, files: Mapping[str, str]) -> None:
