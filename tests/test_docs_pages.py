@@ -54,3 +54,13 @@ def test_relative_links_resolve(page: Path) -> None:
         there = page.parent / name if name else page
         assert there.exists(), target
         assert not anchor or anchor in anchors(there), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_test_that_is_named_is_there(page: Path) -> None:
+    files = {path.relative_to(REPOSITORY).as_posix(): path for path in (REPOSITORY / "tests").rglob("*.py")}
+    text = page.read_text(encoding="utf-8")
+    assert {name for name in re.findall(r"`(tests/[\w/]+\.py)`", text) if "test_X" not in name} <= files.keys()
+    named = set(re.findall(r"`(test_\w+)`", text))
+    defined = {name for path in files.values() for name in re.findall(r"def (test_\w+)\(", path.read_text("utf-8"))}
+    assert named <= defined | {path.stem for path in files.values()}
