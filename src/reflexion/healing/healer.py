@@ -11,6 +11,7 @@ from reflexion.context import CodeContext
 from reflexion.errors import InputError
 from reflexion.events import CodeFinished, DiffShown, Note
 from reflexion.healing.judge import Judge
+from reflexion.healing.module import write_all
 from reflexion.healing.project import Project
 from reflexion.healing.turns import Turns
 from reflexion.loaders import Source
@@ -135,10 +136,10 @@ def _write(session: Session[CodeContext], healed: Sequence[tuple[Project, str]],
     for project, _ in healed if apply else ():
         project.require_unchanged()
         project.module.require_unchanged()
-    for project, text in healed:
-        if apply:
-            project.module.write(text)
-        said = "written" if apply else "left as it is; --apply writes what passes"
+    if apply:
+        write_all([(project.module, text) for project, text in healed])
+    said = "written" if apply else "left as it is; --apply writes what passes"
+    for project, _ in healed:
         session.context.emit(Note(f"{project.module.label}: {said}"))
 
 

@@ -4,6 +4,8 @@ import difflib
 import os
 import stat
 import tokenize
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
@@ -72,15 +74,30 @@ class Module:
         """
         self.require_unchanged()
         try:
-            mode = stat.S_IMODE(self.path.stat().st_mode)
-            write_atomically(self.path, self.encoded(text), mode, exactly=True)
+            self._put(self.encoded(text))
         except OSError as error:
             raise InputError(f"{self.label}: cannot be written: {error.strerror}") from error
+
+    def take_back(self) -> None:
+        """Put what was read in the file's place again. Raises OSError."""
+        self._put(self.data)
+
+    def _put(self, data: bytes) -> None:
+        write_atomically(self.path, data, stat.S_IMODE(self.path.stat().st_mode), exactly=True)
 
     @property
     def sha256(self) -> str:
         """Return the digest of its bytes, in hex."""
         return sha256(self.data).hexdigest()
+
+
+def write_all(healed: Sequence[tuple[Module, str]]) -> None:
+    """Put a text in the place of each module, or of none: a part of them was never run by itself. Raises InputError."""
+    with ExitStack() as undo:
+        for module, text in healed:
+            module.write(text)
+            undo.callback(module.take_back)
+        undo.pop_all()
 
 
 def load_module(path: Path) -> Module:
