@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from reflexion.errors import InputError
+from reflexion.healing.module import load_module, write_all
 from tests.code_support import patch, result
 from tests.heal_support import BUG, FILES, FIXED, INI, TESTS, WRONG, debugger, fix, lay_out, mode_of, told
 from tests.ollama_double import Act, OllamaDouble, reply
@@ -346,3 +348,19 @@ def test_an_interpreter_without_pytest_is_told_what_installs_it(cli: CommandLine
     assert (ended.code, ended.err.count("\n")) == (2, 1), ended
     assert "pytest cannot be used there (ModuleNotFoundError" in ended.err
     assert f"`{python} -m pip install 'pytest>=8'` installs it" in ended.err
+
+
+def test_modules_are_written_all_or_none(tmp_path: Path) -> None:
+    first, second = (tmp_path / name for name in ("first.py", "second.py"))
+    for path in (first, second):
+        path.write_text("x = 1\n", encoding="utf-8")
+        path.chmod(0o640)
+    modules = [(load_module(path), "x = 2\n") for path in (first, second)]
+    second.write_text("x = 'by a person meanwhile'\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"second\.py: changed meanwhile"):
+        write_all(modules)
+    assert first.read_text(encoding="utf-8") == "x = 1\n"
+    assert mode_of(first) == 0o640
+    second.write_text("x = 1\n", encoding="utf-8")
+    write_all(modules)
+    assert [path.read_text(encoding="utf-8") for path in (first, second)] == ["x = 2\n"] * 2

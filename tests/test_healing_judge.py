@@ -13,13 +13,13 @@ from reflexion.config import SandboxSettings
 from reflexion.errors import InputError
 from reflexion.healing.folder import modules_below
 from reflexion.healing.judge import Judge
-from reflexion.healing.module import load_module, write_all
+from reflexion.healing.module import load_module
 from reflexion.healing.project import find_project
 from reflexion.healing.runner import Runner, limits_for
 from reflexion.sandbox import Sandbox, open_sandbox
 from reflexion.suite.relative import scan_beside
 from reflexion.suite.scan import scan
-from tests.heal_support import BUG, INI, mode_of
+from tests.heal_support import BUG, INI
 from tests.sandbox_support import bubblewrap
 
 LIMIT_S = 60.0
@@ -384,19 +384,3 @@ def test_a_candidate_that_leaves_the_declared_encoding_out_does_not_pass(tmp_pat
     )
     assert one(cookie + text.replace("1", "2")).passed
     assert one(text.replace("1", "2").replace("\u00fc", "u")).passed
-
-
-def test_modules_are_written_all_or_none(tmp_path: Path) -> None:
-    first, second = (tmp_path / name for name in ("first.py", "second.py"))
-    for path in (first, second):
-        path.write_text("x = 1\n", encoding="utf-8")
-        path.chmod(0o640)
-    modules = [(load_module(path), "x = 2\n") for path in (first, second)]
-    second.write_text("x = 'by a person meanwhile'\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"second\.py: changed meanwhile"):
-        write_all(modules)
-    assert first.read_text(encoding="utf-8") == "x = 1\n"
-    assert mode_of(first) == 0o640
-    second.write_text("x = 1\n", encoding="utf-8")
-    write_all(modules)
-    assert [path.read_text(encoding="utf-8") for path in (first, second)] == ["x = 2\n"] * 2
