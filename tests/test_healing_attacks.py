@@ -1,0 +1,70 @@
+"""What hostile candidates for modules of a folder tried, and layouts that are out of the ordinary."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.heal_support import INI
+from tests.test_healing_turns import turns_of
+
+RIGHT = "import pytest\n\n\ndef half(number):\n    return number / 2\n\n\ndef twice(number):\n    return 2 * number\n"
+BROKEN = RIGHT.replace("def half(number):", "def half(number:")
+OF_UNITTEST = """import unittest
+import pytest
+import one
+
+
+class TestOne(unittest.TestCase):
+    def test_half(self):
+        self.assertEqual(one.half(4), 2)
+
+    def test_twice(self):
+        self.assertEqual(one.twice(2), 4)
+
+    @unittest.skipIf(one.half, "by a mark of unittest")
+    def test_skipped(self):
+        self.fail()
+
+    @pytest.mark.skipif(True, reason="by a mark of pytest")
+    def test_skipped_too(self):
+        self.fail()
+
+    @unittest.expectedFailure
+    def test_expected(self):
+        self.assertEqual(one.half(4), 3)
+"""
+OF_FIXTURE = """import pytest
+import one
+
+
+@pytest.fixture
+def half():
+    return one.half(4)
+
+
+@pytest.fixture
+def skipped():
+    pytest.skip("the tests' own")
+
+
+def test_half(half):
+    assert half == 2
+
+
+def test_skipped(skipped):
+    assert skipped
+
+
+def test_twice():
+    assert one.twice(2) == 4
+"""
+
+
+@pytest.mark.parametrize("tests", [OF_UNITTEST, OF_FIXTURE])
+def test_a_skip_that_a_module_raises_outside_of_a_test_function_is_no_pass(tmp_path: Path, tests: str) -> None:
+    """In a test of unittest, or in a fixture; the module could not be parsed, so they did not come to run before."""
+    turns = turns_of(tmp_path, {"pytest.ini": INI, "src/one.py": BROKEN, "tests/test_one.py": tests})
+    judge = turns.judge("src/one.py")
+    for end in ("pytest.skip('no')", "pytest.xfail('no')"):
+        assert not judge(RIGHT.replace("return number / 2", end)).passed, end
+    assert judge(RIGHT).passed
