@@ -68,3 +68,17 @@ def test_a_skip_that_a_module_raises_outside_of_a_test_function_is_no_pass(tmp_p
     for end in ("pytest.skip('no')", "pytest.xfail('no')"):
         assert not judge(RIGHT.replace("return number / 2", end)).passed, end
     assert judge(RIGHT).passed
+
+
+def test_a_failing_test_is_not_hidden_among_skipped_ones_by_other_parameters(tmp_path: Path) -> None:
+    """The module has the names that the tests are made of; one of them is skipped, as before."""
+    right = "NAMES = ['a', 'b']\nREADY = {'b'}\n\n\ndef double(text):\n    return text + text\n"
+    about = "import pytest\nimport one\n\n\n@pytest.mark.parametrize('name', one.NAMES)\ndef test_double(name):\n"
+    about += "    if name not in one.READY:\n        pytest.skip('not ready')\n    assert one.double(name) == 2 * name\n"
+    about += "\n\ndef test_names():\n    assert one.NAMES\n"
+    failing = right.replace("text + text", "text + 1")
+    turns = turns_of(tmp_path, {"pytest.ini": INI, "src/one.py": failing, "tests/test_one.py": about})
+    judge = turns.judge("src/one.py")
+    assert not judge(failing.replace("'b'", "'c'", 1)).passed
+    assert judge(right.replace("'a'", "'c'")).passed
+    assert judge(right).passed
