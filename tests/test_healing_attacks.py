@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reflexion.healing.turns import MOST_TURNS
 from tests.heal_support import INI
 from tests.test_healing_turns import turns_of
 
@@ -74,7 +75,7 @@ def test_a_failing_test_is_not_hidden_among_skipped_ones_by_other_parameters(tmp
     """The module has the names that the tests are made of; one of them is skipped, as before."""
     right = "NAMES = ['a', 'b']\nREADY = {'b'}\n\n\ndef double(text):\n    return text + text\n"
     about = "import pytest\nimport one\n\n\n@pytest.mark.parametrize('name', one.NAMES)\ndef test_double(name):\n"
-    about += "    if name not in one.READY:\n        pytest.skip('not ready')\n    assert one.double(name) == 2 * name\n"
+    about += "    if name not in one.READY:\n        pytest.skip('no')\n    assert one.double(name) == 2 * name\n"
     about += "\n\ndef test_names():\n    assert one.NAMES\n"
     failing = right.replace("text + text", "text + 1")
     turns = turns_of(tmp_path, {"pytest.ini": INI, "src/one.py": failing, "tests/test_one.py": about})
@@ -82,3 +83,19 @@ def test_a_failing_test_is_not_hidden_among_skipped_ones_by_other_parameters(tmp
     assert not judge(failing.replace("'b'", "'c'", 1)).passed
     assert judge(right.replace("'a'", "'c'")).passed
     assert judge(right).passed
+
+
+def test_turns_end_though_each_candidate_makes_one_more_test_pass(tmp_path: Path) -> None:
+    """Two modules have the cases that tests are made of, in a file that could not be collected at first."""
+    about = "import pytest\nimport one\nimport two\n\n\n@pytest.mark.parametrize('case', one.CASES + two.CASES)\n"
+    about += "def test_case(case):\n    pass\n\n\ndef test_one():\n    one.run()\n\n\ndef test_two():\n    two.run()\n"
+    text = "CASES = [0]\n\n\ndef run():\n    raise ValueError\n"
+    files = {"src/one.py": text.replace("run():", "run(:"), "src/two.py": text, "tests/test_one.py": about}
+    turns = turns_of(tmp_path, files | {"pytest.ini": INI})
+    had: list[str] = []
+    while turns.waiting() and len(had) < 3 * MOST_TURNS:
+        had += turns.waiting()[:1]
+        judge = turns.judge(had[-1])
+        assert turns.keep(had[-1], judge, [text.replace("[0]", f"[0] * {len(had) + 1}")])
+    assert had == ["src/one.py", "src/two.py"] * MOST_TURNS
+    assert turns.passed == {}

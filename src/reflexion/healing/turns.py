@@ -20,11 +20,15 @@ from reflexion.suite.result import SuiteRun
 from reflexion.suite.run import base
 from reflexion.wording import counted
 
+# Of one module. Candidates that make ever more cases for tests to be made of would take turns for ever.
+MOST_TURNS = 5
+
 
 @dataclass(slots=True)
 class Place:
-    """What is known of a module: its text by now, its text that passed last ("": none), its affair so far, and how many
-    changes there were at its last turn. ``has_moved``: it was kept since its failure went elsewhere, which counts once.
+    """What is known of a module: its text by now, its text that passed last ("": none), its affair so far, how many
+    changes there were at its last turn, and how many turns it had. ``has_moved``: it was kept since its failure went
+    elsewhere, which counts once.
     """
 
     module: Module
@@ -32,6 +36,7 @@ class Place:
     healed: str = ""
     scope: set[str] = field(default_factory=set)
     tried: int = -1
+    turns: int = 0
     has_moved: bool = False
 
 
@@ -71,7 +76,7 @@ class Turns:
         """Return the modules whose turn is to come, the next one first: what was kept and would pass by now, what keeps
         tests from being collected, what failing tests end in, what they go through.
 
-        None has its turn again before another one changed.
+        None has its turn again before another one changed, nor more than so many.
         """
         ranks: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         for name, place in self._places.items():
@@ -82,8 +87,12 @@ class Turns:
                 ranks[name][1] -= test in self._now.broken
                 ranks[name][2] -= name == names[-1]
                 ranks[name][3] -= 1
-        left = [name for name in ranks if self._places[name].tried < self._changes and name not in self._left_out]
+        left = [name for name in ranks if self._may_have_turn(name)]
         return sorted(left, key=lambda name: (ranks[name], name))
+
+    def _may_have_turn(self, name: str) -> bool:
+        place = self._places[name]
+        return place.tried < self._changes and place.turns < MOST_TURNS and name not in self._left_out
 
     def leave_out(self, name: str) -> None:
         """Never have it be a module's turn."""
@@ -102,7 +111,7 @@ class Turns:
         Raises InputError.
         """
         place = self._places[name]
-        place.tried = self._changes
+        place.tried, place.turns = self._changes, place.turns + 1
         place.scope |= {test for test, names in self._blamed.items() if name in names}
         own = replace(self._runner, project=self.project(name))
         return Judge(own, self._allow, Turn(self.measure, self._blame, self.kept, place.text, frozenset(place.scope)))
