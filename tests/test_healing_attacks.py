@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 
 from reflexion.healing.turns import MOST_TURNS
-from tests.heal_support import INI
-from tests.test_healing_turns import turns_of
+from tests.heal_support import INI, fix, lay_out
+from tests.ollama_double import OllamaDouble
+from tests.support import CommandLine
+from tests.test_healing_turns import answering, cli, turns_of
+
+__all__ = ["cli"]
 
 RIGHT = "import pytest\n\n\ndef half(number):\n    return number / 2\n\n\ndef twice(number):\n    return 2 * number\n"
 BROKEN = RIGHT.replace("def half(number):", "def half(number:")
@@ -99,3 +103,25 @@ def test_turns_end_though_each_candidate_makes_one_more_test_pass(tmp_path: Path
         assert turns.keep(had[-1], judge, [text.replace("[0]", f"[0] * {len(had) + 1}")])
     assert had == ["src/one.py", "src/two.py"] * MOST_TURNS
     assert turns.passed == {}
+
+
+@pytest.mark.parametrize("hostile", [True, False])
+def test_a_doctest_of_a_module_that_is_not_healed_counts(
+    cli: CommandLine, ollama_double: OllamaDouble, hostile: bool
+) -> None:
+    """The candidate makes the only test pass, and the doctest of a module that uses it fail."""
+    failing = "def height():\n    return 2\n\n\ndef width():\n    return 2 + None\n"
+    right = failing.replace("2 + None", "2")
+    area = "from sizes import height\n\n\ndef area():\n    '''Tell.\n\n    >>> area()\n    4\n    '''\n"
+    files = {
+        "flat/pytest.ini": f"{INI.strip()} --doctest-modules\n",
+        "flat/area.py": f"{area}    return 2 * height()\n",
+        "flat/sizes.py": failing,
+        "flat/test_sizes.py": "from sizes import width\n\n\ndef test_width():\n    assert width() == 2\n",
+    }
+    lay_out(cli, files)
+    answering(ollama_double, {"sizes.py": [right.replace("2", "5", 1) if hostile else right]})
+    ended = fix(cli, "--apply", "--max-debug-iterations", "2", module="flat", tests="flat")
+    assert ended.code == int(hostile), ended
+    assert ("area.py::area.area passed before, and does not any more" in ended.out) is hostile
+    assert (cli.folder / "flat" / "sizes.py").read_text(encoding="utf-8") == (failing if hostile else right)

@@ -5,7 +5,7 @@ further: it loses nothing, and more tests pass or can be collected, or what fail
 passed is ever written.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,13 +154,28 @@ class Turns:
         """
         healed = [place for place in self._places.values() if place.healed]
         scope = frozenset(test for place in healed for test in place.scope)
-        ran = self._runner.run({self._name(one): one.module.encoded(one.healed) for one in healed})
+        written = {self._name(one): one.module.encoded(one.healed) for one in healed}
+        ran = self._runner.run(written)
         measure = self._measure(self._first)
         new = ran.failed.difference(self._first.tests)
         excused = (self._first.failed | new) - self._must | (self._first.broken.keys() - scope)
         there = set(map(base, ran.tests))
         fits = measure.verdict(ran, excused, scope).passed and {base(test) for test in self._must} <= there
-        return measure.verdict(ran), fits
+        run, lost = measure.verdict(ran), self._lost_in_modules(written)
+        return (run._replace(passed=False, reason=lost, summary=lost), False) if lost else (run, fits)
+
+    def _lost_in_modules(self, written: Mapping[str, bytes]) -> str:
+        """Say which test passes no more that stands in a module that is not written, a doctest mostly; "": none.
+
+        No other run has them, since each module of the folder could have been a candidate.
+        """
+        texts = [place.module.text for name, place in self._places.items() if name not in written]
+        if not any(">>>" in text or "def test" in text for text in texts):
+            return ""
+        runner = replace(self._runner, modules=tuple(written))
+        before, after = (Counter(map(base, runner.run(one).passed)) for one in ({}, written))
+        lost = sorted(before - after)
+        return f"{lost[0]} passed before, and does not any more" if lost else ""
 
     def _measure(self, now: Ran) -> Measure:
         return Measure(self._first, now, self._runner.project, self._blame, frozenset(self._broken))
