@@ -273,7 +273,9 @@ def _is_left(item: pytest.Item, error: pytest.ExceptionInfo[BaseException]) -> b
     """Return whether a test of unittest was skipped, and not by a mark."""
     if not isinstance(error.value, pytest.skip.Exception) or not hasattr(item, "_testcase"):
         return False
-    return not any(getattr(one, "__unittest_skip__", False) for one in (item.cls, item.obj))
+    return not any(
+        getattr(one, "__unittest_skip__", False) for one in (getattr(item, "cls", None), getattr(item, "obj", None))
+    )
 
 
 def _compare() -> None:
