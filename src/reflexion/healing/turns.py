@@ -5,7 +5,7 @@ further: it loses nothing, and more tests pass or can be collected, or what fail
 passed is ever written.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,11 +20,15 @@ from reflexion.suite.result import SuiteRun
 from reflexion.suite.run import base
 from reflexion.wording import counted
 
+# Of one module. Candidates that make ever more cases for tests to be made of would take turns for ever.
+MOST_TURNS = 5
+
 
 @dataclass(slots=True)
 class Place:
-    """What is known of a module: its text by now, its text that passed last ("": none), its affair so far, and how many
-    changes there were at its last turn. ``has_moved``: it was kept since its failure went elsewhere, which counts once.
+    """What is known of a module: its text by now, its text that passed last ("": none), its affair so far, how many
+    changes there were at its last turn, and how many turns it had. ``has_moved``: it was kept since its failure went
+    elsewhere, which counts once.
     """
 
     module: Module
@@ -32,6 +36,7 @@ class Place:
     healed: str = ""
     scope: set[str] = field(default_factory=set)
     tried: int = -1
+    turns: int = 0
     has_moved: bool = False
 
 
@@ -71,7 +76,7 @@ class Turns:
         """Return the modules whose turn is to come, the next one first: what was kept and would pass by now, what keeps
         tests from being collected, what failing tests end in, what they go through.
 
-        None has its turn again before another one changed.
+        None has its turn again before another one changed, nor more than so many.
         """
         ranks: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         for name, place in self._places.items():
@@ -82,8 +87,12 @@ class Turns:
                 ranks[name][1] -= test in self._now.broken
                 ranks[name][2] -= name == names[-1]
                 ranks[name][3] -= 1
-        left = [name for name in ranks if self._places[name].tried < self._changes and name not in self._left_out]
+        left = [name for name in ranks if self._may_have_turn(name)]
         return sorted(left, key=lambda name: (ranks[name], name))
+
+    def _may_have_turn(self, name: str) -> bool:
+        place = self._places[name]
+        return place.tried < self._changes and place.turns < MOST_TURNS and name not in self._left_out
 
     def leave_out(self, name: str) -> None:
         """Never have it be a module's turn."""
@@ -102,7 +111,7 @@ class Turns:
         Raises InputError.
         """
         place = self._places[name]
-        place.tried = self._changes
+        place.tried, place.turns = self._changes, place.turns + 1
         place.scope |= {test for test, names in self._blamed.items() if name in names}
         own = replace(self._runner, project=self.project(name))
         return Judge(own, self._allow, Turn(self.measure, self._blame, self.kept, place.text, frozenset(place.scope)))
@@ -145,13 +154,28 @@ class Turns:
         """
         healed = [place for place in self._places.values() if place.healed]
         scope = frozenset(test for place in healed for test in place.scope)
-        ran = self._runner.run({self._name(one): one.module.encoded(one.healed) for one in healed})
+        written = {self._name(one): one.module.encoded(one.healed) for one in healed}
+        ran = self._runner.run(written)
         measure = self._measure(self._first)
         new = ran.failed.difference(self._first.tests)
         excused = (self._first.failed | new) - self._must | (self._first.broken.keys() - scope)
         there = set(map(base, ran.tests))
         fits = measure.verdict(ran, excused, scope).passed and {base(test) for test in self._must} <= there
-        return measure.verdict(ran), fits
+        run, lost = measure.verdict(ran), self._lost_in_modules(written)
+        return (run._replace(passed=False, reason=lost, summary=lost), False) if lost else (run, fits)
+
+    def _lost_in_modules(self, written: Mapping[str, bytes]) -> str:
+        """Say which test passes no more that stands in a module that is not written, a doctest mostly; "": none.
+
+        No other run has them, since each module of the folder could have been a candidate.
+        """
+        texts = [place.module.text for name, place in self._places.items() if name not in written]
+        if not any(">>>" in text or "def test" in text for text in texts):
+            return ""
+        runner = replace(self._runner, modules=tuple(written))
+        before, after = (Counter(map(base, runner.run(one).passed)) for one in ({}, written))
+        lost = sorted(before - after)
+        return f"{lost[0]} passed before, and does not any more" if lost else ""
 
     def _measure(self, now: Ran) -> Measure:
         return Measure(self._first, now, self._runner.project, self._blame, frozenset(self._broken))

@@ -120,7 +120,7 @@ class Reporter:
         try:
             value = yield
         except BaseException as error:
-            self._test.raised = "XFailed" if isinstance(error, pytest.xfail.Exception) else f"{type(error).__name__}"
+            self._test.raised = _kind(error)
             raise
         if self._test.name == self.name_of(pyfuncitem.nodeid):
             self._test.returned = True
@@ -241,8 +241,41 @@ class ProjectReporter(Reporter):
         if not isinstance(item, pytest.Function) or hasattr(item, "_testcase") or "TestCase" in type(item).__name__:
             self._test.returned = True
 
+    # Outermost: only then is known what unittest says of a test.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note where a module has a test skipped or expected to fail outside of a function that pytest calls itself.
+
+        unittest does not tell where a test was skipped, only whether its marks say so.
+        """
+        report = yield
+        error = call.excinfo
+        if error is None or self._test.raised:
+            return report
+        if self._is_through_module(error) or (report.when == "call" and _is_left(item, error)):
+            self._test.raised = _kind(error.value)
+        return report
+
+    def _is_through_module(self, error: pytest.ExceptionInfo[BaseException]) -> bool:
+        return any(os.path.realpath(one.path) in self._modules for one in error.traceback)
+
     def _note(self, kind: str) -> None:
         self._test.raised = kind
+
+
+def _kind(error: BaseException) -> str:
+    return "XFailed" if isinstance(error, pytest.xfail.Exception) else type(error).__name__
+
+
+def _is_left(item: pytest.Item, error: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Return whether a test of unittest was skipped, and not by a mark."""
+    if not isinstance(error.value, pytest.skip.Exception) or not hasattr(item, "_testcase"):
+        return False
+    return not any(
+        getattr(one, "__unittest_skip__", False) for one in (getattr(item, "cls", None), getattr(item, "obj", None))
+    )
 
 
 def _compare() -> None:
