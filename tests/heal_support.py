@@ -1,13 +1,24 @@
 """What the tests of healing share: a project with a bug, and what a debugger answers."""
 
+import re
 import stat
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from tests.ollama_double import OllamaDouble, reply
+from reflexion.healing.folder import modules_below, runner_for, survey
+from reflexion.healing.project import find_project
+from reflexion.healing.runner import Runner, limits_for
+from reflexion.healing.turns import Turns
+from tests.code_support import patch
+from tests.ollama_double import Act, OllamaDouble, reply
 from tests.ollama_double.replies import Scripted
+from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine, Ended
 
+LIMIT_S = 60.0  # of a run of the tests: a machine may be busy with many other tests
+CALLS = 40
 # Plugins of this environment take seconds to load.
 INI = "[pytest]\naddopts = --disable-plugin-autoload\n"
 BUG = '''"""Keep numbers in bounds."""
@@ -80,3 +91,33 @@ def told(double: OllamaDouble, number: int = 0) -> str:
 
 def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+def answering(double: OllamaDouble, answers: Mapping[str, Sequence[str]]) -> None:
+    """Have the debugger answer with these texts, by the module that it is asked about; the last one again and again."""
+    left = {name: list(texts) for name, texts in answers.items()}
+
+    def answer(body: dict[str, Any]) -> Act:
+        name = asked_about(body)
+        texts = left[name]
+        return patch(texts.pop(0) if len(texts) > 1 else texts[0])
+
+    double.script("gen:1b", *[answer] * CALLS)
+    double.script("critic:1b", *[reply("All that was asked for works.")] * CALLS)
+
+
+def asked_about(body: dict[str, Any]) -> str:
+    found = re.search(r"The module \S*?(\w+\.py), which they fail", str(body["messages"][-1]["content"]))
+    assert found
+    return found[1]
+
+
+def turns_of(folder: Path, files: Mapping[str, str]) -> Turns:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    modules = modules_below(folder / "src", folder / "tests")
+    project = find_project(modules[0], folder / "tests", folder / "src")
+    runner = runner_for(project, Runner(project, bubblewrap(), limits_for(LIMIT_S, 512), sys.executable, ()), modules)
+    return survey(runner, modules, folder / "tests", folder / "src", frozenset())[1]

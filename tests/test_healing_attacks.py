@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 
 from reflexion.healing.turns import MOST_TURNS
-from tests.heal_support import INI, fix, lay_out
+from tests.heal_support import INI, LIMIT_S, answering, fix, lay_out, turns_of
 from tests.ollama_double import OllamaDouble
+from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine
-from tests.test_healing_turns import answering, cli, turns_of
-
-__all__ = ["cli"]
 
 RIGHT = "import pytest\n\n\ndef half(number):\n    return number / 2\n\n\ndef twice(number):\n    return 2 * number\n"
 BROKEN = RIGHT.replace("def half(number):", "def half(number:")
@@ -63,6 +61,14 @@ def test_skipped(skipped):
 def test_twice():
     assert one.twice(2) == 4
 """
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
+    bubblewrap()
+    line = CommandLine(tmp_path, capsys)
+    line.configure(ollama_double.base_url, code={"limit_s": LIMIT_S})
+    return line
 
 
 @pytest.mark.parametrize("tests", [OF_UNITTEST, OF_FIXTURE])

@@ -1,36 +1,20 @@
 """Of the modules of a folder that are healed in turn: which candidate may be kept, and which one passes."""
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from reflexion.config import SandboxSettings
 from reflexion.healing.blame import Blame
-from reflexion.healing.folder import modules_below, runner_for, survey
+from reflexion.healing.folder import modules_below, runner_for
 from reflexion.healing.judge import Judge
 from reflexion.healing.module import load_module
 from reflexion.healing.project import find_project
 from reflexion.healing.runner import Runner, limits_for
-from reflexion.healing.turns import Turns
 from reflexion.sandbox import open_sandbox
-from tests.heal_support import CART, INI, OF_CART, OF_TOTAL, SHOP
+from tests.heal_support import CART, INI, LIMIT_S, OF_CART, OF_TOTAL, SHOP, turns_of
 from tests.sandbox_support import bubblewrap
-
-LIMIT_S = 60.0
-
-
-def turns_of(folder: Path, files: Mapping[str, str]) -> Turns:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    modules = modules_below(folder / "src", folder / "tests")
-    project = find_project(modules[0], folder / "tests", folder / "src")
-    runner = runner_for(project, Runner(project, bubblewrap(), limits_for(LIMIT_S, 512), sys.executable, ()), modules)
-    return survey(runner, modules, folder / "tests", folder / "src", frozenset())[1]
-
 
 RIGHT = """import os
 import pytest

@@ -1,31 +1,28 @@
 """``reflexion code --fix FOLDER``: modules are healed in turn, each beside what was healed before it."""
 
-import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.code_support import patch, result
+from tests.code_support import result
 from tests.heal_support import (
     BROKEN,
     CART,
+    LIMIT_S,
     OF_CART,
     OF_TOTAL,
     PRICE,
     PRICE_BUG,
     PRICE_WRONG,
     SHOP,
+    answering,
+    asked_about,
     fix,
     lay_out,
 )
-from tests.ollama_double import Act, OllamaDouble, reply
+from tests.ollama_double import OllamaDouble
 from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine, Ended
-
-LIMIT_S = 60.0
-CALLS = 40
 
 
 @pytest.fixture
@@ -35,25 +32,6 @@ def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: Ollam
     # A machine may be busy with many other tests.
     line.configure(ollama_double.base_url, code={"limit_s": LIMIT_S})
     return line
-
-
-def answering(double: OllamaDouble, answers: Mapping[str, Sequence[str]]) -> None:
-    """Have the debugger answer with these texts, by the module that it is asked about; the last one again and again."""
-    left = {name: list(texts) for name, texts in answers.items()}
-
-    def answer(body: dict[str, Any]) -> Act:
-        name = asked_about(body)
-        texts = left[name]
-        return patch(texts.pop(0) if len(texts) > 1 else texts[0])
-
-    double.script("gen:1b", *[answer] * CALLS)
-    double.script("critic:1b", *[reply("All that was asked for works.")] * CALLS)
-
-
-def asked_about(body: dict[str, Any]) -> str:
-    found = re.search(r"The module \S*?(\w+\.py), which they fail", str(body["messages"][-1]["content"]))
-    assert found
-    return found[1]
 
 
 def asked(double: OllamaDouble) -> list[str]:
