@@ -10,6 +10,7 @@ import pytest
 
 from tests.ollama_double import ModelInfo, OllamaDouble
 from tests.real_ollama import RealOllama, cache_folder, demanded, find_binary, running_ollama
+from tests.support import CommandLine
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 TRACING = ("LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
@@ -96,6 +97,14 @@ def make_ollama_double() -> Iterator[MakeDouble]:
 def ollama_double(make_ollama_double: MakeDouble) -> OllamaDouble:
     """A double with the models gen:1b, critic:1b and adj:1b, each with a window of 8192 tokens."""
     return make_ollama_double()
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
+    """The command line in a folder of its own, whose configuration names the double."""
+    line = CommandLine(tmp_path, capsys)
+    line.configure(ollama_double.base_url)
+    return line
 
 
 @pytest.fixture(scope="session")

@@ -64,6 +64,13 @@ SHOP = {
 }
 
 
+def in_sandbox(cli: CommandLine, double: OllamaDouble) -> CommandLine:
+    """Have the sandbox be there, and give tests the time that a busy machine needs."""
+    bubblewrap()
+    cli.configure(double.base_url, code={"limit_s": LIMIT_S})
+    return cli
+
+
 def lay_out(cli: CommandLine, files: Mapping[str, str]) -> None:
     """Write a project."""
     for name, text in files.items():

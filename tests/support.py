@@ -147,3 +147,9 @@ def small_disk(folder: Path, size: str = "512k") -> Iterator[Path]:
 def tree(folder: Path) -> list[str]:
     """The paths below a folder, but for the index."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name != "index.md")
+
+
+def sources(cli: CommandLine, *names: str) -> None:
+    """Lay out sources of a folder ``src``."""
+    for name in names:
+        cli.source(f"src/{name}.py")

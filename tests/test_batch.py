@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,21 +16,9 @@ from reflexion.checkpoints import Checkpoints, thread_of
 from reflexion.manifest import Manifest
 from reflexion.runs import find_records, read_record
 from tests.ollama_double import Act, OllamaDouble, reply, status
-from tests.support import PAGE, SOURCE, CommandLine, approve, scripted, verdict
+from tests.support import PAGE, SOURCE, CommandLine, approve, scripted, sources, verdict
 
 Body = dict[str, Any]
-
-
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
-
-
-def sources(cli: CommandLine, *names: str) -> None:
-    for name in names:
-        cli.source(f"src/{name}.py")
 
 
 def pages_of(cli: CommandLine) -> list[str]:

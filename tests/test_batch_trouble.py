@@ -21,13 +21,6 @@ from tests.support import PAGE, SOURCE, CommandLine, Ended, scripted, verdict
 Body = dict[str, Any]
 
 
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
-
-
 def run_with(cli: CommandLine, double: OllamaDouble, meanwhile: Callable[[], object], *args: str) -> Ended:
     """Run on one file, and let something happen while its last call is under way."""
 

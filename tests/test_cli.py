@@ -4,7 +4,6 @@ import io
 import json
 import re
 import socket
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +13,6 @@ from reflexion.marker import Marker
 from reflexion.writing import NOT_VERIFIED
 from tests.ollama_double import OllamaDouble, refuse, reply, status
 from tests.support import PAGE, SOURCE, CommandLine, approve, page, tree, verdict
-
-
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
 
 
 @pytest.mark.parametrize("args", [["--version"], ["--help"], ["docs", "--help"], ["-i", "x", "--help"]])

@@ -16,13 +16,6 @@ from tests.support import CommandLine, scripted, small_disk
 KIB = 1024
 
 
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
-
-
 def log_of(folder: Path) -> Path:
     return folder / ".reflexion" / "checkpoints.sqlite-wal"
 

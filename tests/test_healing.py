@@ -9,22 +9,18 @@ import pytest
 from reflexion.errors import InputError
 from reflexion.healing.module import load_module, write_all
 from tests.code_support import patch, result
-from tests.heal_support import BUG, FILES, FIXED, INI, TESTS, WRONG, debugger, fix, lay_out, mode_of, told
+from tests.heal_support import BUG, FILES, FIXED, INI, TESTS, WRONG, debugger, fix, in_sandbox, lay_out, mode_of, told
 from tests.ollama_double import Act, OllamaDouble, reply
-from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine
 
 LIMIT_S = 60.0
 
 
 @pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    bubblewrap()
-    line = CommandLine(tmp_path, capsys)
-    # A machine may be busy with many other tests.
-    line.configure(ollama_double.base_url, code={"limit_s": LIMIT_S})
-    lay_out(line, FILES)
-    return line
+def cli(cli: CommandLine, ollama_double: OllamaDouble) -> CommandLine:
+    in_sandbox(cli, ollama_double)
+    lay_out(cli, FILES)
+    return cli
 
 
 def test_a_module_that_passes_is_said_to_pass_and_needs_no_server(cli: CommandLine, closed_port: int) -> None:

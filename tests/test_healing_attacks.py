@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from reflexion.healing.turns import MOST_TURNS
-from tests.heal_support import INI, LIMIT_S, answering, fix, lay_out, turns_of
+from tests.heal_support import INI, answering, fix, in_sandbox, lay_out, turns_of
 from tests.ollama_double import OllamaDouble
-from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine
 
 RIGHT = "import pytest\n\n\ndef half(number):\n    return number / 2\n\n\ndef twice(number):\n    return 2 * number\n"
@@ -64,11 +63,8 @@ def test_twice():
 
 
 @pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    bubblewrap()
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url, code={"limit_s": LIMIT_S})
-    return line
+def cli(cli: CommandLine, ollama_double: OllamaDouble) -> CommandLine:
+    return in_sandbox(cli, ollama_double)
 
 
 @pytest.mark.parametrize("tests", [OF_UNITTEST, OF_FIXTURE])

@@ -1,14 +1,11 @@
 """``reflexion code --fix FOLDER``: modules are healed in turn, each beside what was healed before it."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.code_support import result
 from tests.heal_support import (
     BROKEN,
     CART,
-    LIMIT_S,
     OF_CART,
     OF_TOTAL,
     PRICE,
@@ -18,20 +15,16 @@ from tests.heal_support import (
     answering,
     asked_about,
     fix,
+    in_sandbox,
     lay_out,
 )
 from tests.ollama_double import OllamaDouble
-from tests.sandbox_support import bubblewrap
 from tests.support import CommandLine, Ended
 
 
 @pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    bubblewrap()
-    line = CommandLine(tmp_path, capsys)
-    # A machine may be busy with many other tests.
-    line.configure(ollama_double.base_url, code={"limit_s": LIMIT_S})
-    return line
+def cli(cli: CommandLine, ollama_double: OllamaDouble) -> CommandLine:
+    return in_sandbox(cli, ollama_double)
 
 
 def asked(double: OllamaDouble) -> list[str]:
@@ -98,7 +91,7 @@ def test_what_passes_only_beside_what_does_not_is_not_written(cli: CommandLine, 
     ended = heal(cli)
     assert ended.code == 1, ended
     assert "the next modules are healed beside its best candidate: 2 more tests can be collected" in ended.out
-    assert "what was healed does not pass without what was not: nothing is written" in ended.out
+    assert "what was healed does not pass beside what was not: nothing is written" in ended.out
     assert (text_of(cli, "cart.py"), text_of(cli, "price.py")) == (BROKEN, PRICE_BUG)
     assert [result(cli, f"output/fix-{one}-src-shop")["outcome"] for one in ("cart", "price")] == [
         "not accepted",

@@ -35,13 +35,6 @@ def checkpoints(tmp_path: Path) -> Iterator[Checkpoints]:
         yield opened
 
 
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
-
-
 def end_step(checkpoints: Checkpoints, thread: str) -> None:
     """Keep a checkpoint, as a graph does at the end of a step."""
     place: RunnableConfig = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}

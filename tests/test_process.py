@@ -20,13 +20,6 @@ from tests.ollama_double import Act, OllamaDouble, reply
 from tests.support import PAGE, CommandLine, approve, tree, verdict
 
 
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
-
-
 def start(cli: CommandLine, *args: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "reflexion", *args]
     return subprocess.Popen(command, cwd=cli.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

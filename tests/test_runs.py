@@ -6,23 +6,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from reflexion.runs import find_records, new_run_id, read_record
 from tests.ollama_double import OllamaDouble
-from tests.support import CommandLine, scripted
-
-
-@pytest.fixture
-def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama_double: OllamaDouble) -> CommandLine:
-    line = CommandLine(tmp_path, capsys)
-    line.configure(ollama_double.base_url)
-    return line
-
-
-def sources(cli: CommandLine, *names: str) -> None:
-    for name in names:
-        cli.source(f"src/{name}.py")
+from tests.support import CommandLine, scripted, sources
 
 
 def test_runs_are_listed_shown_and_reported(cli: CommandLine, ollama_double: OllamaDouble) -> None:

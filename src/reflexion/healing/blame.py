@@ -129,10 +129,12 @@ def _names_but_of_other_tests(tree: ast.Module, test: str) -> set[str]:
 
 
 def _names_outside_of_functions(body: Iterable[ast.AST]) -> Iterator[str]:
-    for node in body:
-        parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            parts = [*node.decorator_list, node.args]
+    left = list(body)
+    while left:
+        node = left.pop()
         if isinstance(node, ast.Name):
             yield node.id
-        yield from _names_outside_of_functions(parts)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            left += [*node.decorator_list, node.args]
+        else:
+            left += ast.iter_child_nodes(node)

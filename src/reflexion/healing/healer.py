@@ -102,7 +102,7 @@ class FolderHealer:
         if fits:
             _write(self._session, healed, apply=self._apply)
         else:
-            said = "what was healed does not pass without what was not: nothing is written"
+            said = "what was healed does not pass beside what was not: nothing is written"
             self._session.context.emit(Note(said))
 
     def _job(self, name: str) -> Job | None:

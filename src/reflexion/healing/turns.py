@@ -152,9 +152,9 @@ class Turns:
         It may where nothing else fails than what failed before, or could not be collected, and is no affair of what is
         written. Raises InputError, SandboxError.
         """
-        healed = [place for place in self._places.values() if place.healed]
-        scope = frozenset(test for place in healed for test in place.scope)
-        written = {self._name(one): one.module.encoded(one.healed) for one in healed}
+        healed = {name: place for name, place in self._places.items() if place.healed}
+        scope = frozenset(test for place in healed.values() for test in place.scope)
+        written = {name: place.module.encoded(place.healed) for name, place in healed.items()}
         ran = self._runner.run(written)
         measure = self._measure(self._first)
         new = ran.failed.difference(self._first.tests)
@@ -179,9 +179,6 @@ class Turns:
 
     def _measure(self, now: Ran) -> Measure:
         return Measure(self._first, now, self._runner.project, self._blame, frozenset(self._broken))
-
-    def _name(self, place: Place) -> str:
-        return place.module.path.relative_to(self._runner.project.root).as_posix()
 
     def _is_settled(self, place: Place) -> bool:
         """Return whether nothing fails by now that was ever a module's affair."""
